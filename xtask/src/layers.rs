@@ -25,17 +25,17 @@ const CRATES: [Layers; 8] = [
     },
     Layers {
         name: "jird-store",
-        order: "error settings time notation files event index column log manifest clean span snapshot writer store care",
+        order: "error settings time notation files event index column log manifest clean span snapshot tail writer store care",
     },
     Layers {
         name: "jird-query",
-        order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
+        order: "nearest error types named interrupt pool input live sql report functions session bad scan infer prepared kinds guess groups \
                 ties arrival steady ordered output options inputs run",
     },
     Layers {
         name: "jird-serve",
         order: "error settings sources problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                database state served read change openapi page guard service server",
+                database queries select follow state served query events read change openapi page guard service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {

@@ -1,7 +1,7 @@
 //! `POST`, `PUT`, `PATCH` and `DELETE` of rows.
 
 use crate::body::{Body, receive};
-use crate::choice::{Preferences, text};
+use crate::choice::{self, Preferences, text};
 use crate::database::Database;
 use crate::input::Input;
 use crate::problem::Problem;
@@ -83,8 +83,7 @@ fn media(headers: &HeaderMap) -> Result<Media, Problem> {
     if text(headers, &CONTENT_ENCODING).is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) {
         return unsupported("bodies are not compressed here");
     }
-    let media = text(headers, &CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
-    match media.split(';').next().unwrap_or_default().trim() {
+    match choice::media(headers).as_str() {
         "application/json" | "application/merge-patch+json" => Ok(Media::Json),
         "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Media::Lines),
         _ => unsupported("bodies are application/json or application/x-ndjson"),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 /// A database.
 pub(crate) struct Database {
+    #[cfg_attr(not(feature = "query"), expect(dead_code, reason = "queries read it there"))]
     pub(crate) path: PathBuf,
     pub(crate) readers: Readers,
     /// `None`: requests may only read.

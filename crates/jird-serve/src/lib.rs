@@ -12,6 +12,8 @@ mod change;
 mod choice;
 mod database;
 mod error;
+mod events;
+mod follow;
 mod guard;
 mod input;
 mod journal;
@@ -19,9 +21,14 @@ mod openapi;
 mod pack;
 mod page;
 mod problem;
+#[cfg(feature = "query")]
+mod queries;
+#[cfg(feature = "query")]
+mod query;
 mod read;
 mod readers;
 mod rows;
+mod select;
 mod served;
 mod server;
 mod service;

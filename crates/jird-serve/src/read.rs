@@ -123,7 +123,8 @@ async fn long(
 ) -> Result<Running, Problem> {
     let reader = database.readers.take()?;
     reader.budget.grant(time);
-    let give_up = GiveUp(Arc::clone(&reader.budget));
+    let budget = Arc::clone(&reader.budget);
+    let give_up = GiveUp::new(move || budget.give_up());
     let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
     tokio::task::spawn_blocking(move || {
@@ -139,7 +140,7 @@ async fn long(
         // Its connection is not used again: its budget may be given up at any time from now on.
         drop((reader, slot));
     });
-    let total = begun.await.map_err(|_| failed("the answer was not made"))??;
+    let total = begun.await.map_err(|_| failed("the answer was not made"))??.total;
     Ok(Running { total, chunks, give_up })
 }
 

@@ -81,8 +81,8 @@ impl Server {
         let listener = std::net::TcpListener::bind(settings.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let service = Arc::new(Service::new(settings, address)?);
         let (sender, is_stopped) = watch::channel(false);
+        let service = Arc::new(Service::new(settings, address, is_stopped.clone())?);
         Ok(Self { listener, address, service, stopper: Stopper(Arc::new(sender)), is_stopped })
     }
 
@@ -119,6 +119,7 @@ impl Server {
         let Self { listener, service, stopper: _stopper, mut is_stopped, .. } = self;
         let listener = TcpListener::from_std(listener).map_err(|error| Error::because("listening", error))?;
         let watch = runtime.spawn(look_at_schema(Arc::clone(&service)));
+        let follow = runtime.spawn(follow(Arc::clone(&service)));
         let limits = service.limits();
         let places = Arc::new(Semaphore::new(limits.connections));
         loop {
@@ -139,6 +140,7 @@ impl Server {
         }
         drop(listener);
         watch.abort();
+        follow.abort();
         let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         // Those that take longer are cut.
         let _ = timeout(GRACE, places.acquire_many(all)).await;
@@ -183,6 +185,10 @@ async fn look_at_schema(service: Arc<Service>) {
         // The next look may find what this one could not.
         let _ = tokio::task::spawn_blocking(move || service.refresh()).await;
     }
+}
+
+async fn follow(service: Arc<Service>) {
+    service.follow().await;
 }
 
 /// A socket that ends when its client takes nothing for too long.

@@ -3,6 +3,7 @@
 use crate::body::Body;
 use crate::change::change;
 use crate::error::Error;
+use crate::events;
 use crate::guard::Guard;
 use crate::journal::Journal;
 use crate::openapi;
@@ -22,7 +23,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Answers requests.
 pub(crate) struct Service {
@@ -33,9 +34,9 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn new(settings: Settings, address: SocketAddr) -> Result<Self, Error> {
+    pub(crate) fn new(settings: Settings, address: SocketAddr, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         Ok(Self {
-            state: State::new(&settings)?,
+            state: State::new(&settings, stopped)?,
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
             guard: Guard::new(address, settings.hosts, settings.token, settings.cors),
@@ -44,6 +45,13 @@ impl Service {
 
     pub(crate) fn limits(&self) -> Limits {
         self.state.limits
+    }
+
+    /// Looks whether events came, until it is dropped.
+    pub(crate) async fn follow(&self) {
+        if let Some(store) = &self.state.store {
+            store.follow.look(&store.store).await;
+        }
     }
 
     /// Looks whether the schema has changed.
@@ -109,12 +117,24 @@ impl Service {
         match (name, &id) {
             ("metrics", None) => {
                 only_get(&parts.method)?;
-                return Ok(text("text/plain; version=0.0.4", self.journal.metrics().into_bytes()));
+                let metrics = self.journal.metrics() + &self.state.metrics();
+                return Ok(text("text/plain; version=0.0.4", metrics.into_bytes()));
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
                 let document = openapi::document(&self.state.tables(), self.state.writes_tables());
                 return Ok(text("application/json", document));
+            }
+            #[cfg(feature = "query")]
+            ("query", None) => {
+                // A query takes time and memory, which no other page may have.
+                self.guard.origin(&parts.headers)?;
+                return crate::query::respond(&self.state, parts, body).await;
+            }
+            ("events", None) if let Some(store) = &self.state.store => {
+                only_get(&parts.method)?;
+                self.guard.origin(&parts.headers)?;
+                return events::get(&self.state, store, parts).await;
             }
             ("sources", None) => {
                 only_get(&parts.method)?;

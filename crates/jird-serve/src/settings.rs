@@ -78,6 +78,14 @@ pub struct Limits {
     /// The most answers that are too long to be kept in memory, at a time. Each takes a thread and a connection to the
     /// database; beyond, the answer is 503.
     pub streams: usize,
+    /// The most clients that follow events at a time, after which the answer is 503.
+    pub followers: usize,
+    /// How often a client that follows events hears of the server although none come.
+    pub heartbeat: Duration,
+    /// The most queries in SQL at a time, after which the answer is 503.
+    pub queries: usize,
+    /// The most bytes that groups, sorts and joins of a query in SQL may take, after which the answer is 503.
+    pub query_bytes: usize,
 }
 
 impl Default for Limits {
@@ -91,6 +99,10 @@ impl Default for Limits {
             connections: 1024,
             requests: 512,
             streams: 64,
+            followers: 128,
+            heartbeat: Duration::from_secs(15),
+            queries: 8,
+            query_bytes: 256 << 20,
         }
     }
 }

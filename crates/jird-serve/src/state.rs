@@ -4,13 +4,16 @@ use crate::body::ROOM;
 use crate::catalog::Table;
 use crate::database::Database;
 use crate::error::Error;
+use crate::follow::Follow;
 use crate::problem::Problem;
+#[cfg(feature = "query")]
+use crate::queries::Queries;
 use crate::settings::{Limits, Settings};
 use crate::sources::{Named, Sources, twice};
 use hyper::StatusCode;
 use jird_store::Store;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// What is served, and the room that requests may take.
 pub(crate) struct State {
@@ -22,22 +25,42 @@ pub(crate) struct State {
     pub(crate) rooms: Arc<Semaphore>,
     /// Long answers.
     pub(crate) streams: Arc<Semaphore>,
+    streams_max: usize,
+    /// Whether the server was told to stop.
+    pub(crate) stopped: watch::Receiver<bool>,
+    #[cfg(feature = "query")]
+    pub(crate) queries: Queries,
 }
 
 /// The event store.
 pub(crate) struct EventStore {
     pub(crate) name: String,
     pub(crate) store: Store,
+    pub(crate) follow: Follow,
+}
+
+impl EventStore {
+    /// Tells those who follow that something was appended.
+    #[expect(dead_code, reason = "the writer of this server will")]
+    pub(crate) fn appended(&self) {
+        self.follow.tell();
+    }
 }
 
 impl State {
-    pub(crate) fn new(settings: &Settings) -> Result<Self, Error> {
+    pub(crate) fn new(settings: &Settings, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         let limits = settings.limits;
         let Sources { database, store, files } = Sources::find(&settings.sources)?;
         let database = database.map(|path| Database::open(path, settings.write, limits.time)).transpose()?;
+        if !cfg!(feature = "query")
+            && let Some(file) = files.first()
+        {
+            let path = file.path.display();
+            return Err(Error::new(format!("{path}: files are read by queries, which this build lacks")));
+        }
         let store = store.map(|Named { name, path }| {
             let store = Store::open(&path).map_err(|error| Error::because(path.display(), error))?;
-            Ok(EventStore { name, store })
+            Ok(EventStore { name, store, follow: Follow::new(limits.followers) })
         });
         let state = Self {
             limits,
@@ -46,6 +69,10 @@ impl State {
             files,
             rooms: Arc::new(Semaphore::new(limits.bodies_bytes / ROOM)),
             streams: Arc::new(Semaphore::new(limits.streams)),
+            streams_max: limits.streams,
+            stopped,
+            #[cfg(feature = "query")]
+            queries: Queries::new(&limits)?,
         };
         match state.tables().iter().find(|table| state.named(table.info.name()).is_some()) {
             Some(table) => Err(twice(table.info.name())),
@@ -75,6 +102,22 @@ impl State {
     /// Looks whether the schema has changed.
     pub(crate) fn refresh(&self) {
         self.database.iter().for_each(Database::refresh);
+    }
+
+    /// What is going on now, in Prometheus's text format.
+    pub(crate) fn metrics(&self) -> String {
+        let mut text = String::new();
+        let mut gauge = |name: &str, help: &str, value: usize| {
+            text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+        };
+        #[cfg(feature = "query")]
+        gauge("jird_queries_active", "Queries in SQL that run.", self.queries.running());
+        if let Some(store) = &self.store {
+            gauge("jird_followers_active", "Clients that follow events.", store.follow.followers());
+        }
+        let streams = self.streams_max - self.streams.available_permits();
+        gauge("jird_streams_active", "Long answers that are being made.", streams);
+        text
     }
 
     /// The table of this name, also one that was made just now, and its database.

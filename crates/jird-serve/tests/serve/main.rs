@@ -2,8 +2,11 @@
 
 mod changes;
 mod common;
+mod events;
 mod hostile;
 mod page;
+#[cfg(feature = "query")]
+mod query;
 mod reading;
 mod safety;
 mod sharing;
