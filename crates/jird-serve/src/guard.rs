@@ -137,7 +137,7 @@ impl Sharing {
         }
         if let Some(origin) = self.origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            let shown = HeaderValue::from_static("content-range, etag, link, location, retry-after");
+            let shown = HeaderValue::from_static("content-range, etag, last-event-id, link, location, retry-after");
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, shown);
         }
     }
