@@ -29,13 +29,13 @@ const CRATES: [Layers; 8] = [
     },
     Layers {
         name: "jird-query",
-        order: "nearest error types named interrupt pool input live sql report functions session bad scan infer prepared kinds guess groups \
-                ties arrival steady ordered output options inputs run",
+        order: "nearest error types named interrupt threads input live sql report functions session bad scan infer prepared kinds guess groups \
+                ties arrival steady watched ordered output options inputs run",
     },
     Layers {
         name: "jird-serve",
         order: "error settings sources problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                database queries select follow state served query events read change openapi page guard service server",
+                database queries select follow state served query events read change paths openapi page guard service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {

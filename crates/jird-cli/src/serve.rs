@@ -1,4 +1,4 @@
-//! `jird serve`: tables as JSON over HTTP.
+//! `jird serve`: tables, files and events over HTTP.
 
 use crate::outcome::{Outcome, report as say};
 use crate::signals;
@@ -14,18 +14,20 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   jird serve people.db                                  read-only, at 127.0.0.1:8082
+  jird serve people.db log/ visits=visits-2024.csv.gz   a database, an event store, a file under another name
   jird serve people.db --listen 127.0.0.1:8083 --write
 
 A client asks for rows by GET /TABLE, with conditions as PostgREST has them, and for one by /TABLE/KEY:
     curl 'localhost:8082/users?id=gte.2&order=name&limit=10'
     curl localhost:8082/users/2
-With --write, POST inserts, PATCH and PUT change, DELETE deletes. /openapi.json lists all there is.
+With --write, POST inserts, PATCH and PUT change, DELETE deletes. /query?sql=… answers SQL over all that is served,
+/events has the events of the store. /openapi.json lists all there is.
 
 A server that other machines can reach needs a token, which clients send as Authorization: Bearer TOKEN.
 It speaks HTTP without TLS: put it behind a proxy that has TLS where others can listen.
 SIGTERM and SIGINT end it after the requests that it has begun, within ten seconds.";
 
-/// Serve the tables of a database as JSON over HTTP
+/// Serve tables, files and events over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
@@ -56,6 +58,10 @@ pub(crate) struct ServeArgs {
     /// The longest time for a query or a write [default: 30]
     #[arg(long, value_name = "SECONDS")]
     time_max: Option<u32>,
+    /// The most memory that groups, sorts and joins of a query may take [default: 256MiB]
+    #[cfg(feature = "query")]
+    #[arg(long, value_name = "SIZE")]
+    memory_max: Option<ByteSize>,
     /// Write no line of JSON for each request to standard error
     #[arg(short, long)]
     quiet: bool,
@@ -103,6 +109,10 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     }
     if let Some(seconds) = args.time_max {
         settings.limits.time = Duration::from_secs(seconds.into());
+    }
+    #[cfg(feature = "query")]
+    if let Some(bytes) = args.memory_max {
+        settings.limits.query_bytes = usize::try_from(bytes.as_u64()).context("--memory-max")?;
     }
     Ok(settings)
 }

@@ -16,14 +16,15 @@ use crate::named::Named;
 use crate::options::{CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
 use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
-use crate::pool::Pool;
 use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, scans, session};
 use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
+use crate::threads::Threads;
 use crate::ties::decide_ties;
+use crate::watched::watched;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -44,7 +45,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 
 /// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
 /// too few rows in it.
@@ -68,8 +68,6 @@ pub struct Query {
     options: Options,
     progress: Arc<Progress>,
     interrupt: Interrupt,
-    /// The threads of others that it uses.
-    pool: Option<Pool>,
 }
 
 impl Query {
@@ -78,7 +76,7 @@ impl Query {
     pub fn new(sql: impl Into<String>, inputs: Vec<String>, options: Options) -> Self {
         let inputs = if inputs.is_empty() { vec!["-".to_owned()] } else { inputs };
         let (progress, interrupt) = (Arc::default(), Interrupt::default());
-        Self { sql: sql.into(), inputs, named: None, options, progress, interrupt, pool: None }
+        Self { sql: sql.into(), inputs, named: None, options, progress, interrupt }
     }
 
     /// Creates a query for others: it reads nothing but what is named here, whatever its SQL says, calls no function
@@ -101,12 +99,6 @@ impl Query {
     /// ```
     pub fn of_named(sql: impl Into<String>, named: Vec<Named>, options: Options) -> Self {
         Self { named: Some(named), ..Self::new(sql, Vec::new(), options) }
-    }
-
-    /// Runs on these threads. They do not include those that read files.
-    #[must_use]
-    pub fn on(self, pool: &Pool) -> Self {
-        Self { pool: Some(pool.clone()), ..self }
     }
 
     /// What ends the query early; other threads can use it.
@@ -363,13 +355,13 @@ impl Query {
     ) -> Result<(), Error> {
         let registered = register(context, rewritten, sources)?;
         let columns = rewritten.outputs.clone();
-        let pool = self.pool()?;
+        let threads = Threads::new(self.options.threads)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let done = self.wait(pool.handle(), self.stream(context, statement, sources, gate)).and_then(|stream| {
+        let done = self.wait(&threads, self.stream(context, statement, sources, gate)).and_then(|stream| {
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
             let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
-            self.write(pool.handle(), stream, writer, is_live, gate, out, report)
+            self.write(&threads, stream, writer, is_live, gate, out, report)
         });
         report.mismatches = registered.mismatches.load(Relaxed);
         report.infinite += registered.infinite.load(Relaxed);
@@ -396,8 +388,7 @@ impl Query {
     ) -> Result<String, Error> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let pool = self.pool()?;
-        let plan = pool.handle().block_on(async {
+        let plan = Threads::new(self.options.threads)?.wait(async {
             let (plan, _) = self.logical(context, statement, sources, gate).await?;
             self.physical(context, &plan, sources).await
         });
@@ -414,13 +405,9 @@ impl Query {
         Ok(text)
     }
 
-    fn pool(&self) -> Result<Pool, Error> {
-        self.pool.clone().map_or_else(|| Pool::new(self.options.threads), Ok)
-    }
-
     /// Waits for something, unless the query ends early.
-    fn wait<F: Future>(&self, handle: &Handle, wanted: F) -> Result<F::Output, Error> {
-        handle.block_on(async {
+    fn wait<F: Future>(&self, threads: &Threads, wanted: F) -> Result<F::Output, Error> {
+        threads.wait(async {
             match select(pin!(self.interrupt.wait()), pin!(wanted)).await {
                 Either::Left((error, _)) => Err(error),
                 Either::Right((found, _)) => Ok(found),
@@ -456,11 +443,11 @@ impl Query {
         execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx())
     }
 
-    /// Writes the result, batch by batch. Nothing waits within the threads of the pool: `out` may take its time.
+    /// Writes the result, batch by batch. Nothing waits on the threads of the plan: `out` may take its time.
     #[expect(clippy::too_many_arguments, reason = "where the result comes from, and where it goes")]
     fn write(
         &self,
-        handle: &Handle,
+        threads: &Threads,
         mut stream: SendableRecordBatchStream,
         mut writer: Box<dyn Writer>,
         is_live: bool,
@@ -479,7 +466,7 @@ impl Query {
             let next = stream.next();
             let batch = if is_live && writer.holds_back() {
                 // The timer is made where there is a clock.
-                let Ok(batch) = self.wait(handle, async { tokio::time::timeout(PATIENCE, next).await })? else {
+                let Ok(batch) = self.wait(threads, async { tokio::time::timeout(PATIENCE, next).await })? else {
                     writer.pause(&mut text);
                     out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
                     text.clear();
@@ -487,7 +474,7 @@ impl Query {
                 };
                 batch
             } else {
-                self.wait(handle, next)?
+                self.wait(threads, next)?
             };
             let Some(batch) = batch else { break };
             let batch = batch.map_err(|error| Error::of(&error))?;
@@ -558,6 +545,9 @@ impl Query {
             physical = live(physical)?;
         }
         note_scans(&physical)?;
+        if self.named.is_some() {
+            physical = watched(physical, &self.interrupt)?;
+        }
         Ok(physical)
     }
 }

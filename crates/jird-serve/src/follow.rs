@@ -1,8 +1,8 @@
 //! `GET /events?follow=true`: events as they come, as server-sent events.
 //!
-//! One task looks whether something came, four times a second, because any process may write to the store; a writer of
-//! this server says so at once. Those who follow read from the log when it tells them, each at its own pace: what a slow
-//! client has not taken is not in memory.
+//! One task looks whether something came, four times a second, because any process may write to the store; a writer
+//! of this server says so at once. Those who follow read from the log when it tells them, each at its own pace: what a
+//! slow client has not taken is not in memory.
 
 use crate::body::{Body, Chunk, Cut, GiveUp};
 use crate::problem::Problem;

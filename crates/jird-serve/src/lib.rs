@@ -1,5 +1,5 @@
-//! SQLite tables as JSON over HTTP. Rows are written straight to the bytes of answers, bodies of requests straight to
-//! the parameters of statements.
+//! SQLite tables as JSON over HTTP, events of a store, and SQL over these and over files. Rows are written straight to
+//! the bytes of answers, bodies of requests straight to the parameters of statements.
 //!
 //! Start at [`Server`]. What a server may do is said in [`Settings`]: at first it only reads, and only programs of the
 //! same machine reach it. The guide's page `serve.md` describes requests and answers.
@@ -20,6 +20,7 @@ mod journal;
 mod openapi;
 mod pack;
 mod page;
+mod paths;
 mod problem;
 #[cfg(feature = "query")]
 mod queries;

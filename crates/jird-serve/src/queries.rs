@@ -1,29 +1,21 @@
-//! What queries in SQL share: threads, and places for so many at a time.
+//! What queries in SQL share: places for so many at a time.
 
-use crate::error::Error;
 use crate::problem::Problem;
 use crate::settings::Limits;
-use jird_query::Pool;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What queries share.
 pub(crate) struct Queries {
-    pub(crate) pool: Pool,
     places: Arc<Semaphore>,
     places_max: usize,
     pub(crate) memory_max: usize,
 }
 
 impl Queries {
-    pub(crate) fn new(limits: &Limits) -> Result<Self, Error> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self {
-            pool: Pool::new(threads).map_err(|error| Error::because("starting threads", error))?,
-            places: Arc::new(Semaphore::new(limits.queries)),
-            places_max: limits.queries,
-            memory_max: limits.query_bytes,
-        })
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let places = Arc::new(Semaphore::new(limits.queries));
+        Self { places, places_max: limits.queries, memory_max: limits.query_bytes }
     }
 
     /// A place for a query.

@@ -51,7 +51,7 @@ pub(crate) async fn respond(state: &State, parts: &Parts, body: Incoming) -> Res
             let media = choice::media(&parts.headers);
             let is_json = media == "application/json";
             if !is_json && media != "application/sql" || parts.headers.contains_key(CONTENT_ENCODING) {
-                let detail = "a query is application/json, as {\"sql\": \"…\"}, or application/sql, and not compressed";
+                let detail = "a query is application/json, {\"sql\": \"…\"}, or application/sql, and not compressed";
                 return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
             }
             asked.parameters(parts.uri.query())?;
@@ -147,7 +147,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
         memory_max: Some(queries.memory_max),
         ..Options::default()
     };
-    let query = Query::of_named(sql, named(state), options).on(&queries.pool);
+    let query = Query::of_named(sql, named(state), options);
     let interrupt = query.interrupt();
     interrupt.stop_after(state.limits.time);
     let give_up = GiveUp::new(move || interrupt.stop());

@@ -11,17 +11,33 @@ pub(crate) fn list(state: &State) -> Vec<u8> {
         let kind = if table.info.is_view() { "view" } else { "table" };
         let key = table.id.map(|id| table.info.columns()[id].name());
         item(table.info.name(), kind, writes && !table.info.is_view(), key, &mut text);
+        let mut separator: &[u8] = b",\"columns\":[";
+        for column in table.info.columns() {
+            text.extend_from_slice(separator);
+            text.extend_from_slice(b"{\"name\":");
+            write_string(column.name(), &mut text);
+            text.extend_from_slice(b",\"type\":");
+            write_string(column.declared(), &mut text);
+            text.push(b'}');
+            separator = b",";
+        }
+        text.extend_from_slice(b"]}");
     }
     if let Some(store) = &state.store {
         item(&store.name, "store", false, None, &mut text);
+        text.extend_from_slice(b",\"time\":");
+        write_string(&store.store.settings().time_field.to_string(), &mut text);
+        text.push(b'}');
     }
     for file in &state.files {
         item(&file.name, "file", false, None, &mut text);
+        text.push(b'}');
     }
     text.extend_from_slice(b"]\n");
     text
 }
 
+/// What all of them have; the object stays open.
 fn item(name: &str, kind: &str, is_writable: bool, key: Option<&str>, text: &mut Vec<u8>) {
     let separator: &[u8] = if text.len() == 1 { b"" } else { b",\n" };
     text.extend_from_slice(separator);
@@ -32,5 +48,4 @@ fn item(name: &str, kind: &str, is_writable: bool, key: Option<&str>, text: &mut
         Some(key) => write_string(key, text),
         None => text.extend_from_slice(b"null"),
     }
-    text.push(b'}');
 }

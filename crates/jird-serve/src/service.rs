@@ -122,7 +122,8 @@ impl Service {
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
-                let document = openapi::document(&self.state.tables(), self.state.writes_tables());
+                let document =
+                    openapi::document(&self.state.tables(), self.state.writes_tables(), self.state.store.is_some());
                 return Ok(text("application/json", document));
             }
             #[cfg(feature = "query")]

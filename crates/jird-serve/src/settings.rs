@@ -13,8 +13,8 @@ pub struct Settings {
     pub sources: Vec<Source>,
     /// The address to listen at. One that other machines can reach needs a [`token`](Self::token).
     pub listen: SocketAddr,
-    /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so that readers go on while
-    /// somebody writes.
+    /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
+    /// that readers go on while somebody writes.
     pub write: bool,
     /// What requests must have as `Authorization: Bearer TOKEN`.
     pub token: Option<String>,

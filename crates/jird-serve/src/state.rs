@@ -72,7 +72,7 @@ impl State {
             streams_max: limits.streams,
             stopped,
             #[cfg(feature = "query")]
-            queries: Queries::new(&limits)?,
+            queries: Queries::new(&limits),
         };
         match state.tables().iter().find(|table| state.named(table.info.name()).is_some()) {
             Some(table) => Err(twice(table.info.name())),
