@@ -136,16 +136,22 @@ async function* linesOf(answer) {
     }
 }
 
-/** Sends SQL; the signal takes it back. */
-function askSql(sql, accept, signal) {
+/** Sends SQL, for so many rows if there is a limit; the signal takes it back. */
+function askSql(sql, accept, signal, limit) {
     const headers = { "Content-Type": "application/json", Accept: accept };
-    return ask("/query", { method: "POST", headers, body: JSON.stringify({ sql }), signal });
+    return ask("/query", { method: "POST", headers, body: JSON.stringify({ sql, limit }), signal });
 }
 
 /** The rows of a query, at most so many, and whether there are more. */
 async function rowsOf(sql, max, signal) {
+    const asked = (limit) => askSql(sql, "application/x-ndjson", signal, limit);
+    const answer = await asked(max + 1).catch((error) => {
+        // The SQL is wrong, or this server allows fewer rows.
+        if (error.status !== 400) throw error;
+        return asked();
+    });
     const rows = [];
-    for await (const line of linesOf(await askSql(sql, "application/x-ndjson", signal))) {
+    for await (const line of linesOf(answer)) {
         if (!line) continue;
         if (rows.length === max) return { rows, isAll: false };
         rows.push(parse(line));

@@ -60,8 +60,8 @@ class FilterBox {
  * `acts(row)` gives what stands at the end of a row.
  */
 class Grid {
-    constructor({ label, onOrder, onOpen, onChosen, acts }) {
-        Object.assign(this, { onOrder, onOpen, onChosen, acts });
+    constructor({ label, onOrder, canOrder = () => true, onOpen, onChosen, acts }) {
+        Object.assign(this, { onOrder, canOrder, onOpen, onChosen, acts });
         this.body = h("tbody");
         this.head = h("tr", {});
         this.table = h(
@@ -97,7 +97,9 @@ class Grid {
                 return h(
                     "th",
                     { scope: "col", "aria-sort": sort, class: this.right.has(name) ? "right" : null },
-                    this.onOrder ? button(text.filter(Boolean), () => this.onOrder(name)) : text,
+                    this.onOrder && this.canOrder(name)
+                        ? button(text.filter(Boolean), () => this.onOrder(name))
+                        : text,
                 );
             }),
             this.acts && h("th", { scope: "col" }, h("span", { class: "said" }, "Change")),

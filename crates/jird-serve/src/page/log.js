@@ -18,6 +18,7 @@ function boundOf(text) {
     return ago ? Date.now() - Number(ago[1]) * AGO[ago[2]] : text ? timeOf(text) : null;
 }
 
+/** A log: a filter, bars of time, and events, of which older ones come as one scrolls and new ones while it follows. */
 class LogView {
     constructor(source) {
         this.source = source;
@@ -127,14 +128,7 @@ class LogView {
             this.add(events);
             const isFull = this.seen >= EVENTS_MAX;
             this.more.hidden = !this.next || isFull;
-            this.end.textContent =
-                this.seen === 0
-                    ? "No events."
-                    : isFull
-                      ? `These are the newest ${count(this.seen)}. Narrow the time to see others.`
-                      : this.next
-                        ? ""
-                        : `${plural(this.seen, "event")}, all there are.`;
+            this.end.textContent = this.endText(isFull);
             if (isFirst) announce(`${plural(this.seen, "event")} shown`);
         } catch (error) {
             if (isAborted(error)) return;
@@ -148,6 +142,13 @@ class LogView {
             this.watcher.unobserve(this.more);
             this.watcher.observe(this.more);
         }
+    }
+
+    /** What stands below the events. */
+    endText(isFull) {
+        if (this.seen === 0) return "No events.";
+        if (isFull) return `These are the newest ${count(this.seen)}. Narrow the time to see others.`;
+        return this.next ? "" : `${plural(this.seen, "event")}, all there are.`;
     }
 
     add(events) {

@@ -22,6 +22,7 @@ function keep(sql) {
     }
 }
 
+/** The query box and its result. */
 class QueryView {
     constructor() {
         this.input = h("textarea", {

@@ -62,6 +62,7 @@ function fieldFor(kind, value, attributes) {
     return field;
 }
 
+/** A table or view: its filters, a page of its rows, and editors for them. */
 class TableView {
     constructor(source) {
         this.source = source;
@@ -70,6 +71,8 @@ class TableView {
         this.grid = new Grid({
             label: `Rows of ${source.name}`,
             onOrder: (name) => this.order(name),
+            // A comma separates columns in the order that is asked for.
+            canOrder: (name) => !name.includes(","),
             onOpen: this.isChanged ? (cell, row, name) => this.edit(cell, row, name) : null,
             onChosen: (row, name) => this.chosen(row, name),
             acts: this.isChanged ? (row) => this.deleter(row) : null,
@@ -139,6 +142,8 @@ class TableView {
             this.following.disabled = offset + rows.length >= total;
         } catch (error) {
             if (isAborted(error)) return;
+            this.grid.show([], []);
+            this.range.textContent = "";
             fill(this.message, problemOf(error));
         }
     }

@@ -88,7 +88,8 @@ function sqlValue(value) {
 function conditionOf(path, value, isWanted) {
     const name = sqlPath(path);
     if (value === null) return `${name} is ${isWanted ? "" : "not "}null`;
-    return isWanted ? `${name} = ${sqlValue(value)}` : `${name} is distinct from ${sqlValue(value)}`;
+    const is = sqlValue(value);
+    return isWanted ? `${name} = ${is}` : `(${name} <> ${is} or ${name} is null)`;
 }
 
 /** Both conditions. */
