@@ -21,7 +21,7 @@ A client asks for rows by GET /TABLE, with conditions as PostgREST has them, and
     curl 'localhost:8082/users?id=gte.2&order=name&limit=10'
     curl localhost:8082/users/2
 With --write, POST inserts, PATCH and PUT change, DELETE deletes. /query?sql=… answers SQL over all that is served,
-/events has the events of the store. /openapi.json lists all there is.
+/events has the events of the store. /openapi.json lists all there is. A browser shows a page at the same address.
 
 A server that other machines can reach needs a token, which clients send as Authorization: Bearer TOKEN.
 It speaks HTTP without TLS: put it behind a proxy that has TLS where others can listen.

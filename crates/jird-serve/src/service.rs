@@ -173,7 +173,10 @@ fn preflight() -> Response<Body> {
     *response.status_mut() = StatusCode::NO_CONTENT;
     for (name, value) in [
         (ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE"),
-        (ACCESS_CONTROL_ALLOW_HEADERS, "accept, authorization, content-type, if-match, if-none-match, last-event-id, prefer"),
+        (
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            "accept, authorization, content-type, if-match, if-none-match, last-event-id, prefer",
+        ),
         (ACCESS_CONTROL_MAX_AGE, "600"),
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -246,6 +246,14 @@ def log(tab, server):
     assert 400 < narrowed < 800, narrowed
 
 
+def append(server, event):
+    """Gives the store an event: by the server, or beside it if it takes none."""
+    if any(source["kind"] == "store" and source["writable"] for source in server.ask("/sources")):
+        server.ask("/ingest", "POST", event, "application/x-ndjson")
+    else:
+        subprocess.run([JIRD, "ingest", "shop-log"], input=event.encode(), check=True, stderr=subprocess.DEVNULL)
+
+
 def follow(tab, server):
     """New events come to the top while the log is followed."""
     tab.go(f"{server.url}/#/store/shop-log")
@@ -254,7 +262,7 @@ def follow(tab, server):
     tab.wait("document.querySelector('.toggle').dataset.state === 'on'")
     time.sleep(0.1)
     event = '{"@t":"2026-01-01T00:00:00Z","@l":"Fatal","@mt":"{Who} said <b>hello</b>","Who":"Zoë"}\n'
-    server.ask("/ingest", "POST", event, "application/x-ndjson")
+    append(server, event)
     tab.wait("document.querySelector('.events .line .message').textContent === 'Zoë said <b>hello</b>'")
     assert tab.run("document.querySelector('.events li.fatal.new') !== null")
     tab.click("text=Follow")

@@ -85,7 +85,7 @@ class LogView {
         }
         this.list.replaceChildren();
         this.seen = 0;
-        this.newest = null;
+        this.newest = [];
         this.day = null;
         const asked = new URLSearchParams();
         for (const name of ["where", "since", "until"]) if (params.has(name)) asked.set(name, params.get(name));
@@ -121,7 +121,7 @@ class LogView {
         try {
             const answer = await ask(this.next, { headers: { Accept: "application/json" }, signal });
             const events = parse(await answer.text());
-            if (isFirst) this.newest = answer.headers.get("Last-Event-ID");
+            if (isFirst) this.newest = this.newestOf(events);
             const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(answer.headers.get("Link") ?? "");
             this.next = link?.[1] ?? null;
             if (isFirst) this.filter.wrong(null);
@@ -142,6 +142,14 @@ class LogView {
             this.watcher.unobserve(this.more);
             this.watcher.observe(this.more);
         }
+    }
+
+    /** The texts of the events that share the newest time. */
+    newestOf(events) {
+        this.newestTime = events.length ? at(events[0], this.time) : null;
+        return events
+            .filter((event) => at(event, this.time) === this.newestTime)
+            .map((event) => JSON.stringify(event));
     }
 
     /** What stands below the events. */
@@ -290,7 +298,7 @@ class LogView {
     /** Shows new events as they come, until the view changes. */
     async listen() {
         const { signal } = this.abort;
-        let last = this.newest;
+        let last = null;
         for (let wait = 500; !signal.aborted; wait = Math.min(wait * 2, 15000)) {
             try {
                 const headers = { Accept: "text/event-stream" };
@@ -299,6 +307,8 @@ class LogView {
                 asked.delete("since");
                 asked.delete("until");
                 asked.set("follow", "true");
+                // From the newest event in the list on, so that none falls between the list and the stream.
+                if (!last && typeof this.newestTime === "string") asked.set("since", this.newestTime);
                 const answer = await ask(`/events?${asked}`, { headers, signal });
                 this.follow.dataset.state = "on";
                 wait = 500;
@@ -322,6 +332,8 @@ class LogView {
     }
 
     arrive(event) {
+        const place = this.newest.indexOf(JSON.stringify(event));
+        if (place >= 0) return this.newest.splice(place, 1);
         const day = this.dayOf(event);
         const first = this.list.firstElementChild;
         const item = this.item(event);
