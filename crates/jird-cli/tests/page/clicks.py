@@ -162,6 +162,9 @@ def edit(tab, server):
 
 
 def add_and_delete(tab, server):
+    """Rows are added, and deleted after a second press, unless somebody else has changed them meanwhile."""
+    tab.go(f"{server.url}/#/table/tasks?order=id.asc")
+    wait_cell(tab, 1, "id", "1")
     tab.click("text=Add row")
     tab.wait("document.querySelector('dialog[open] input')")
     fields = "document.querySelectorAll('dialog[open] .fields :is(input, select, textarea)')"
@@ -182,7 +185,14 @@ def add_and_delete(tab, server):
     tab.go(f"{server.url}/#/table/tasks?id=eq.7777")
     wait_cell(tab, 1, "id", "7777")
     tab.click("[aria-label='Delete row 7777']")
-    tab.wait("document.activeElement.getAttribute('aria-label') === 'Really delete row 7777'")
+    sure = "document.activeElement.getAttribute('aria-label') === 'Really delete row 7777'"
+    tab.wait(sure)
+    server.ask("/tasks/7777", "PATCH", '{"note":"needed"}')
+    tab.key("Enter")
+    tab.wait("document.querySelector('section > .wrong').textContent.includes('was not deleted')")
+    wait_cell(tab, 1, "note", "needed")
+    tab.click("[aria-label='Delete row 7777']")
+    tab.wait(sure)
     tab.key("Enter")
     tab.wait("document.querySelector('output.rows').textContent === '0 rows'")
     assert server.ask("/tasks?id=eq.7777") == []
