@@ -25,17 +25,17 @@ const CRATES: [Layers; 8] = [
     },
     Layers {
         name: "jird-store",
-        order: "error settings time notation files event index column log manifest clean span snapshot writer store care",
+        order: "error settings time notation files event index column log manifest clean span snapshot tail writer store care",
     },
     Layers {
         name: "jird-query",
-        order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
-                ties arrival steady ordered output options inputs run",
+        order: "nearest error types named interrupt threads input live sql report functions session bad scan infer prepared kinds guess groups \
+                ties arrival steady watched ordered output options inputs run",
     },
     Layers {
         name: "jird-serve",
-        order: "error settings problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                state read change openapi guard service server",
+        order: "error settings sources problem uri catalog ask rows readers choice pack journal body stream tag input writer \
+                database queries select follow state served query events read change paths openapi page guard service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {

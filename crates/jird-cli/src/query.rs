@@ -295,6 +295,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
             None => FieldTypes::default(),
         },
         chunk_bytes: args.chunk_bytes.unwrap_or(default.chunk_bytes),
+        ..default
     };
     if args.window.is_given() && !args.store.iter().chain(&args.files).any(|name| is_store(Path::new(name))) {
         bail!("--since and --until choose events of a store: name one with --store");

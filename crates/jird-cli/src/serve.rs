@@ -1,10 +1,11 @@
-//! `jird serve`: tables as JSON over HTTP.
+//! `jird serve`: tables, files and events over HTTP.
 
 use crate::outcome::{Outcome, report as say};
 use crate::signals;
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
-use jird_serve::{Server, Settings};
+use jird_serve::{Server, Settings, Source};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
@@ -13,27 +14,30 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   jird serve people.db                                  read-only, at 127.0.0.1:8082
+  jird serve people.db log/ visits=visits-2024.csv.gz   a database, an event store, a file under another name
   jird serve people.db --listen 127.0.0.1:8083 --write
 
 A client asks for rows by GET /TABLE, with conditions as PostgREST has them, and for one by /TABLE/KEY:
     curl 'localhost:8082/users?id=gte.2&order=name&limit=10'
     curl localhost:8082/users/2
-With --write, POST inserts, PATCH and PUT change, DELETE deletes. /openapi.json lists all there is.
+With --write, POST inserts, PATCH and PUT change, DELETE deletes. /query?sql=… answers SQL over all that is served,
+/events has the events of the store. /openapi.json lists all there is. A browser shows a page at the same address.
 
 A server that other machines can reach needs a token, which clients send as Authorization: Bearer TOKEN.
 It speaks HTTP without TLS: put it behind a proxy that has TLS where others can listen.
 SIGTERM and SIGINT end it after the requests that it has begun, within ten seconds.";
 
-/// Serve the tables of a database as JSON over HTTP
+/// Serve tables, files and events over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
-    /// The SQLite database
-    database: PathBuf,
+    /// What is served: an SQLite database, an event store, files; NAME=PATH names a store or file
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<OsString>,
     /// The address and port to listen at
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     listen: SocketAddr,
-    /// Let requests change the database
+    /// Let requests change what is served
     #[arg(long)]
     write: bool,
     /// A file whose first line is the token that requests must have
@@ -42,6 +46,9 @@ pub(crate) struct ServeArgs {
     /// A name of this server, beside localhost and its address; requests for other names are refused. Repeatable
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
+    /// An origin whose pages may ask as the server's own may, such as http://localhost:8000. Repeatable
+    #[arg(long, value_name = "ORIGIN")]
+    cors: Vec<String>,
     /// The longest body of a request [default: 16MiB]
     #[arg(long, value_name = "SIZE")]
     body_max: Option<ByteSize>,
@@ -51,6 +58,10 @@ pub(crate) struct ServeArgs {
     /// The longest time for a query or a write [default: 30]
     #[arg(long, value_name = "SECONDS")]
     time_max: Option<u32>,
+    /// The most memory that groups, sorts and joins of a query may take [default: 256MiB]
+    #[cfg(feature = "query")]
+    #[arg(long, value_name = "SIZE")]
+    memory_max: Option<ByteSize>,
     /// Write no line of JSON for each request to standard error
     #[arg(short, long)]
     quiet: bool,
@@ -66,7 +77,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
         let _ = is_ended.recv_timeout(Duration::from_secs(12));
     });
     if !args.quiet {
-        say(&format!("serving {} at http://{address}", args.database.display()));
+        let sources: Vec<_> = args.sources.iter().map(|source| source.to_string_lossy()).collect();
+        say(&format!("serving {} at http://{address}", sources.join(", ")));
     }
     server.run()?;
     // Only a signal stops it, and its thread ends the command with the signal's exit code.
@@ -77,10 +89,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
 }
 
 fn settings(args: &ServeArgs) -> Result<Settings> {
-    let mut settings = Settings::new(&args.database);
+    let mut settings = Settings::new("");
+    settings.sources = args.sources.iter().map(|source| Source::new(source)).collect();
     settings.listen = args.listen;
     settings.write = args.write;
     settings.hosts.clone_from(&args.host);
+    settings.cors.clone_from(&args.cors);
     settings.log = !args.quiet;
     if let Some(path) = &args.token_file {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
@@ -95,6 +109,10 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     }
     if let Some(seconds) = args.time_max {
         settings.limits.time = Duration::from_secs(seconds.into());
+    }
+    #[cfg(feature = "query")]
+    if let Some(bytes) = args.memory_max {
+        settings.limits.query_bytes = usize::try_from(bytes.as_u64()).context("--memory-max")?;
     }
     Ok(settings)
 }

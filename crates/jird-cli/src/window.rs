@@ -41,25 +41,9 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// The units of times ago, in seconds.
-const UNITS: [(&str, i64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
-
 /// A point in time, in nanoseconds since 1970: by ISO 8601, or so long ago.
 pub(crate) fn nanoseconds(name: &str, text: &str, now: i64) -> Result<i64> {
-    let ago = UNITS.iter().find_map(|(unit, seconds)| {
-        let count = text.strip_suffix(unit)?.trim_end();
-        let is_count = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
-        is_count.then(|| now.checked_sub(count.parse::<i64>().ok()?.checked_mul(seconds * 1_000_000_000)?))
-    });
-    if ago == Some(None) {
-        bail!("{name} {text} is too long ago: the earliest time is 1677-09-21");
-    }
-    match ago.flatten().or_else(|| time::of_text(text.as_bytes())) {
-        Some(time) => Ok(time),
-        None => bail!(
-            "{name} {text}: write a time such as 2024-03-05T07:00:00Z, or how long ago, such as 90s, 30m, 1h, 2d, 1w"
-        ),
-    }
+    time::meant(text, now).map_err(|why| anyhow::anyhow!("{name} {text}{why}"))
 }
 
 #[cfg(test)]

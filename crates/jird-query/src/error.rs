@@ -28,6 +28,14 @@ pub enum ErrorKind {
     Output,
     /// The reader of the result has closed the pipe.
     BrokenPipe,
+    /// The query was [interrupted](crate::Interrupt).
+    Interrupted,
+    /// The time for the query is over.
+    Time,
+    /// The query needs more memory than [`Options::memory_max`](crate::Options::memory_max).
+    Memory,
+    /// The result has more rows than [`Options::rows_max`](crate::Options::rows_max).
+    Rows,
 }
 
 /// Why a query failed. `Display` gives one line; for a bad record, an excerpt that shows the place follows.
@@ -35,6 +43,7 @@ pub enum ErrorKind {
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    place: Option<(u64, u64)>,
 }
 
 impl Error {
@@ -43,43 +52,83 @@ impl Error {
         self.kind
     }
 
+    /// The line of the SQL where something is wrong, and the character in it, both counted from one, if they are known.
+    pub fn place(&self) -> Option<(u64, u64)> {
+        self.place
+    }
+
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), place: None }
+    }
+
     pub(crate) fn sql(message: impl Into<String>) -> Self {
-        Self { kind: ErrorKind::Sql, message: message.into() }
+        Self::new(ErrorKind::Sql, message)
+    }
+
+    /// An error of the parser of SQL, which says at its end where it is.
+    pub(crate) fn parser(message: String) -> Self {
+        let place = message.rsplit_once(" at Line: ").and_then(|(_, place)| {
+            let (line, column) = place.split_once(", Column: ")?;
+            Some((line.parse().ok()?, column.parse().ok()?))
+        });
+        Self { place, ..Self::sql(message) }
+    }
+
+    /// The same error, at a place of the SQL.
+    pub(crate) fn at(self, line: u64, column: u64) -> Self {
+        Self { place: (line > 0).then_some((line, column)), ..self }
     }
 
     pub(crate) fn data(message: impl Into<String>) -> Self {
-        Self { kind: ErrorKind::Data, message: message.into() }
+        Self::new(ErrorKind::Data, message)
     }
 
     pub(crate) fn record(message: impl Into<String>) -> Self {
-        Self { kind: ErrorKind::Record, message: message.into() }
+        Self::new(ErrorKind::Record, message)
     }
 
     pub(crate) fn frame(message: impl Into<String>) -> Self {
-        Self { kind: ErrorKind::Frame, message: message.into() }
+        Self::new(ErrorKind::Frame, message)
     }
 
     pub(crate) fn unread(message: String) -> Self {
-        Self { kind: ErrorKind::Input, message }
+        Self::new(ErrorKind::Input, message)
     }
 
     pub(crate) fn input(path: &Path, error: &io::Error) -> Self {
-        Self { kind: ErrorKind::Input, message: format!("{}: {}", path.display(), words(error)) }
+        Self::new(ErrorKind::Input, format!("{}: {}", path.display(), words(error)))
     }
 
     pub(crate) fn store(error: &jird_store::Error) -> Self {
-        Self { kind: ErrorKind::Input, message: error.to_string() }
+        Self::new(ErrorKind::Input, error.to_string())
     }
 
     pub(crate) fn output(error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self { kind: ErrorKind::BrokenPipe, message: words(error) },
+            io::ErrorKind::BrokenPipe => Self::new(ErrorKind::BrokenPipe, words(error)),
             _ => Self::output_of("the result", error),
         }
     }
 
     pub(crate) fn output_of(what: &str, error: &io::Error) -> Self {
-        Self { kind: ErrorKind::Output, message: format!("cannot write {what}: {}", words(error)) }
+        Self::new(ErrorKind::Output, format!("cannot write {what}: {}", words(error)))
+    }
+
+    pub(crate) fn interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "the query was interrupted")
+    }
+
+    pub(crate) fn time() -> Self {
+        Self::new(ErrorKind::Time, "the query took longer than it may")
+    }
+
+    pub(crate) fn rows(rows_max: u64) -> Self {
+        Self::new(ErrorKind::Rows, format!("the result has more than {rows_max} rows"))
+    }
+
+    /// The same error, with other names for what it names.
+    pub(crate) fn renamed(self, rename: impl FnOnce(String) -> String) -> Self {
+        Self { message: rename(self.message), ..self }
     }
 
     /// An error of DataFusion, or one of ours that DataFusion passed on.
@@ -98,6 +147,9 @@ impl Error {
                 Self::sql(plain(words.split("\nThis issue was likely").next().unwrap_or(words)))
             }
             DataFusionError::Execution(words) => Self::sql(words.clone()),
+            DataFusionError::ResourcesExhausted(_) => {
+                Self::new(ErrorKind::Memory, "the query needs more memory than it may take")
+            }
             DataFusionError::NotImplemented(words) if words.contains("ScalarSubquery") => Self::sql(
                 "not supported: a subquery that compares with the outer row by something else than `=` and whose answer \
                  is a value, such as one beside `or`, in `case` or as a column; write it as a join",

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::infer;
 use crate::input::{Input, Pipes, Progress, Reading, Said};
+use crate::named::Named;
 use crate::options::Options;
 use crate::scan::ScanOptions;
 use crate::sql::STREAM;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(crate) struct Inputs<'q> {
     /// The files of [`STREAM`].
     names: &'q [String],
+    /// All that may be read, if not everything may.
+    named: Option<&'q [Named]>,
     options: &'q Options,
     progress: &'q Arc<Progress>,
     known: HashMap<String, Input>,
@@ -24,9 +27,15 @@ pub(crate) struct Inputs<'q> {
 
 impl<'q> Inputs<'q> {
     /// The inputs of a query, none of them open.
-    pub(crate) fn new(names: &'q [String], options: &'q Options, progress: &'q Arc<Progress>) -> Self {
+    pub(crate) fn new(
+        names: &'q [String],
+        named: Option<&'q [Named]>,
+        options: &'q Options,
+        progress: &'q Arc<Progress>,
+    ) -> Self {
         Self {
             names,
+            named,
             options,
             progress,
             known: HashMap::new(),
@@ -45,6 +54,12 @@ impl<'q> Inputs<'q> {
         let reading = Reading { from: *from, records: records.clone(), window: *window };
         let told = (&mut self.said, &mut self.pipes);
         let input = match table {
+            name if let Some(named) = self.named => {
+                // Whatever the rewriting let through, nothing else is opened.
+                let named = named.iter().find(|named| named.name == name);
+                let named = named.ok_or_else(|| Error::sql(format!("there is no table {name}")))?;
+                Input::named(named, &reading, self.progress)?
+            }
             STREAM => Input::open(self.names, &reading, self.progress, told)?,
             path => Input::open(&[path.to_owned()], &reading, self.progress, told)?,
         };

@@ -45,6 +45,12 @@ pub struct Options {
     /// What to do with bad records. Unless they stop the query, every record is checked, whatever
     /// [`check`](Self::check) says, and the query keeps the input's order.
     pub on_error: OnError,
+    /// The most rows of the result. One that has more is an error, after the rows that were written.
+    pub rows_max: Option<u64>,
+    /// Rows after this many are left out.
+    pub limit: Option<u64>,
+    /// How many bytes groups, sorts and joins may take together. Without it, they take what they need.
+    pub memory_max: Option<usize>,
     /// A thread takes this many bytes of a file at a time. Results do not depend on it.
     #[doc(hidden)]
     pub chunk_bytes: u64,
@@ -66,6 +72,9 @@ impl Default for Options {
             target: None,
             spool: SpoolOptions::default(),
             record_limit: RECORD_BYTES_MAX,
+            rows_max: None,
+            limit: None,
+            memory_max: None,
             chunk_bytes: CHUNK_BYTES,
         }
     }

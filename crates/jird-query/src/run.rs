@@ -9,8 +9,10 @@ use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
 use crate::input::Progress;
 use crate::inputs::Inputs;
+use crate::interrupt::Interrupt;
 use crate::kinds;
 use crate::live::live;
+use crate::named::Named;
 use crate::options::{CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
 use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
@@ -20,7 +22,9 @@ use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, scans, session};
 use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
+use crate::threads::Threads;
 use crate::ties::decide_ties;
+use crate::watched::watched;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -30,15 +34,17 @@ use datafusion::physical_plan::{ExecutionPlan, collect, displayable, execute_str
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 use futures::StreamExt;
+use futures::future::{Either, select};
 use jird::kernel::Kernel;
 use jird::lines::{self, Check};
 use jird_formats::files::OnError;
 use std::collections::HashMap;
+use std::future::Future;
 use std::io::Write;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tokio::runtime::Runtime;
 
 /// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
 /// too few rows in it.
@@ -57,8 +63,11 @@ const BATCH_ROWS: usize = 8192;
 pub struct Query {
     sql: String,
     inputs: Vec<String>,
+    /// All that it may read, if not everything may be read.
+    named: Option<Vec<Named>>,
     options: Options,
     progress: Arc<Progress>,
+    interrupt: Interrupt,
 }
 
 impl Query {
@@ -66,7 +75,35 @@ impl Query {
     /// input. An empty list also means standard input.
     pub fn new(sql: impl Into<String>, inputs: Vec<String>, options: Options) -> Self {
         let inputs = if inputs.is_empty() { vec!["-".to_owned()] } else { inputs };
-        Self { sql: sql.into(), inputs, options, progress: Arc::default() }
+        let (progress, interrupt) = (Arc::default(), Interrupt::default());
+        Self { sql: sql.into(), inputs, named: None, options, progress, interrupt }
+    }
+
+    /// Creates a query for others: it reads nothing but what is named here, whatever its SQL says, calls no function
+    /// whose result can fill all memory, and its messages name no path. Its tables have these names, with or without
+    /// quotes. `stream` is the only one of them, or the only event store.
+    ///
+    /// ```
+    /// use jird_query::{Named, Options, Query, Report};
+    /// # let file = std::env::temp_dir().join(format!("jird-named-{}.ndjson", std::process::id()));
+    /// # std::fs::write(&file, "{\"name\":\"Ann\"}\n")?;
+    /// let ask = |sql: &str| {
+    ///     let mut out = Vec::new();
+    ///     let query = Query::of_named(sql, vec![Named::new("people", &file)], Options::default());
+    ///     query.run(&mut out, &mut Report::default()).map(|()| String::from_utf8(out).unwrap())
+    /// };
+    /// assert_eq!(ask("select name from people").unwrap(), "{\"name\":\"Ann\"}\n");
+    /// assert!(ask("select * from '/etc/passwd'").is_err());
+    /// # std::fs::remove_file(&file)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn of_named(sql: impl Into<String>, named: Vec<Named>, options: Options) -> Self {
+        Self { named: Some(named), ..Self::new(sql, Vec::new(), options) }
+    }
+
+    /// What ends the query early; other threads can use it.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
     }
 
     /// The options of the query.
@@ -92,7 +129,10 @@ impl Query {
         report.kernel = Kernel::best().name();
         let result = self.run_timed(out, report);
         report.elapsed = started.elapsed();
-        result
+        match &self.named {
+            Some(named) => result.map_err(|error| error.renamed(|message| without_paths(message, named))),
+            None => result,
+        }
     }
 
     fn check(&self) -> Check {
@@ -101,6 +141,9 @@ impl Query {
 
     fn run_timed(&self, out: &mut dyn Write, report: &mut Report) -> Result<(), Error> {
         let parsed = sql::parse(&self.sql)?;
+        if self.named.is_some() {
+            sql::check_served(&parsed)?;
+        }
         let bad = match &self.options.on_error {
             OnError::Stop => None,
             on_error => Some(BadSink::new(on_error, self.options.record_limit)?),
@@ -129,8 +172,9 @@ impl Query {
             threads: self.options.threads.max(1),
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
+            interrupt: self.interrupt.clone(),
         };
-        let mut inputs = Inputs::new(&self.inputs, &self.options, &self.progress);
+        let mut inputs = Inputs::new(&self.inputs, self.named.as_deref(), &self.options, &self.progress);
         let mut learned = Learned { guesses: true, ..Learned::default() };
         let mut notes = Vec::new();
         let done = loop {
@@ -164,13 +208,15 @@ impl Query {
         let range_bytes_min =
             (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         // Each attempt has a session of its own, because it registers its tables anew.
-        let context = session(BATCH_ROWS, range_bytes_min)?;
+        self.interrupt.check()?;
+        let context = session(BATCH_ROWS, range_bytes_min, self.options.memory_max)?;
         let state = context.state();
         let schema = &self.options.schema;
         let is_aggregate = |name: &str| is_aggregate(&state, name);
         let style = self.options.format.style();
         let mut keys = |table: &str| inputs.keys(table, scan);
-        let rewritten = sql::rewrite(parsed.query.clone(), &is_aggregate, &mut keys, &learned.known, style)?;
+        let rewritten =
+            sql::rewrite(parsed.query.clone(), &is_aggregate, &mut keys, &learned.known, style, self.named.as_deref())?;
         let names_twice = sql::names_twice(&rewritten.statement);
         let guesses = learned.guesses && guess::may_help(&rewritten, schema, scan);
         let open = |inputs: &mut Inputs<'_>, source: &SourceUse, guesses: bool| {
@@ -309,17 +355,14 @@ impl Query {
     ) -> Result<(), Error> {
         let registered = register(context, rewritten, sources)?;
         let columns = rewritten.outputs.clone();
-        let runtime = self.runtime()?;
+        let threads = Threads::new(self.options.threads)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let done = runtime.block_on(async {
-            let stream = self.stream(context, statement, sources, gate).await;
+        let done = self.wait(&threads, self.stream(context, statement, sources, gate)).and_then(|stream| {
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
             let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
-            write(stream, writer, is_live, gate, out, report).await
+            self.write(&threads, stream, writer, is_live, gate, out, report)
         });
-        // Scans whose results are no longer needed end by themselves, so the query does not wait for them.
-        runtime.shutdown_background();
         report.mismatches = registered.mismatches.load(Relaxed);
         report.infinite += registered.infinite.load(Relaxed);
         for (narrowed, left_out) in rewritten.narrowed.iter().zip(registered.left_out.iter()) {
@@ -345,8 +388,7 @@ impl Query {
     ) -> Result<String, Error> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let runtime = self.runtime()?;
-        let plan = runtime.block_on(async {
+        let plan = Threads::new(self.options.threads)?.wait(async {
             let (plan, _) = self.logical(context, statement, sources, gate).await?;
             self.physical(context, &plan, sources).await
         });
@@ -363,12 +405,14 @@ impl Query {
         Ok(text)
     }
 
-    fn runtime(&self) -> Result<Runtime, Error> {
-        tokio::runtime::Builder::new_multi_thread()
-            .enable_time()
-            .worker_threads(self.options.threads.max(1))
-            .build()
-            .map_err(|error| Error::sql(format!("cannot start threads: {error}")))
+    /// Waits for something, unless the query ends early.
+    fn wait<F: Future>(&self, threads: &Threads, wanted: F) -> Result<F::Output, Error> {
+        threads.wait(async {
+            match select(pin!(self.interrupt.wait()), pin!(wanted)).await {
+                Either::Left((error, _)) => Err(error),
+                Either::Right((found, _)) => Ok(found),
+            }
+        })
     }
 
     /// Plans and starts the query. Of a store, only the newest events are read if they have all the rows that are wanted.
@@ -397,6 +441,61 @@ impl Query {
         }
         source.shared.newest_bytes.store(u64::MAX, Relaxed);
         execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx())
+    }
+
+    /// Writes the result, batch by batch. Nothing waits on the threads of the plan: `out` may take its time.
+    #[expect(clippy::too_many_arguments, reason = "where the result comes from, and where it goes")]
+    fn write(
+        &self,
+        threads: &Threads,
+        mut stream: SendableRecordBatchStream,
+        mut writer: Box<dyn Writer>,
+        is_live: bool,
+        gate: &Gate<'_>,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let failed = |error| match error {
+            WriteError::Arrow(error) => Error::of(&error.into()),
+            WriteError::Format(words) => Error::data(format!("cannot write the result: {words}")),
+            WriteError::Io(error) => Error::output(&error),
+        };
+        writer.begin(&with_nulls(&stream.schema())).map_err(failed)?;
+        let mut text = Vec::new();
+        while self.options.limit.is_none_or(|limit| report.rows < limit) {
+            let next = stream.next();
+            let batch = if is_live && writer.holds_back() {
+                // The timer is made where there is a clock.
+                let Ok(batch) = self.wait(threads, async { tokio::time::timeout(PATIENCE, next).await })? else {
+                    writer.pause(&mut text);
+                    out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
+                    text.clear();
+                    continue;
+                };
+                batch
+            } else {
+                self.wait(threads, next)?
+            };
+            let Some(batch) = batch else { break };
+            let batch = batch.map_err(|error| Error::of(&error))?;
+            gate.open()?;
+            let batch = without_infinities(&batch, &mut report.infinite).map_err(|error| Error::of(&error.into()))?;
+            let left = self.options.limit.map_or(u64::MAX, |limit| limit - report.rows);
+            let batch = batch.slice(0, usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows()));
+            report.rows += batch.num_rows() as u64;
+            if let Some(rows_max) = self.options.rows_max.filter(|rows_max| report.rows > *rows_max) {
+                return Err(Error::rows(rows_max));
+            }
+            writer.batch(&batch, &mut text).map_err(failed)?;
+            out.write_all(&text).map_err(|error| Error::output(&error))?;
+            if is_live {
+                out.flush().map_err(|error| Error::output(&error))?;
+            }
+            text.clear();
+        }
+        gate.open()?;
+        writer.finish(&mut text).map_err(failed)?;
+        out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
     }
 
     async fn logical(
@@ -446,6 +545,9 @@ impl Query {
             physical = live(physical)?;
         }
         note_scans(&physical)?;
+        if self.named.is_some() {
+            physical = watched(physical, &self.interrupt)?;
+        }
         Ok(physical)
     }
 }
@@ -517,50 +619,12 @@ fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'
     Ok(Registered { mismatches, left_out, infinite })
 }
 
-/// Writes the result, batch by batch.
-async fn write(
-    mut stream: SendableRecordBatchStream,
-    mut writer: Box<dyn Writer>,
-    is_live: bool,
-    gate: &Gate<'_>,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<(), Error> {
-    let failed = |error| match error {
-        WriteError::Arrow(error) => Error::of(&error.into()),
-        WriteError::Format(words) => Error::data(format!("cannot write the result: {words}")),
-        WriteError::Io(error) => Error::output(&error),
-    };
-    writer.begin(&with_nulls(&stream.schema())).map_err(failed)?;
-    let mut text = Vec::new();
-    loop {
-        let next = stream.next();
-        let batch = if is_live && writer.holds_back() {
-            let Ok(batch) = tokio::time::timeout(PATIENCE, next).await else {
-                writer.pause(&mut text);
-                out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
-                text.clear();
-                continue;
-            };
-            batch
-        } else {
-            next.await
-        };
-        let Some(batch) = batch else { break };
-        let batch = batch.map_err(|error| Error::of(&error))?;
-        gate.open()?;
-        let batch = without_infinities(&batch, &mut report.infinite).map_err(|error| Error::of(&error.into()))?;
-        writer.batch(&batch, &mut text).map_err(failed)?;
-        report.rows += batch.num_rows() as u64;
-        out.write_all(&text).map_err(|error| Error::output(&error))?;
-        if is_live {
-            out.flush().map_err(|error| Error::output(&error))?;
-        }
-        text.clear();
-    }
-    gate.open()?;
-    writer.finish(&mut text).map_err(failed)?;
-    out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
+/// A message that has names in place of paths.
+fn without_paths(message: String, named: &[Named]) -> String {
+    named.iter().fold(message, |message, named| {
+        let path = named.path.display().to_string();
+        if path.is_empty() { message } else { message.replace(&path, &named.name) }
+    })
 }
 
 fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {

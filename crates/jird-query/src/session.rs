@@ -5,6 +5,9 @@ use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::FunctionRegistry;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::GreedyMemoryPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -13,14 +16,27 @@ use std::sync::Arc;
 /// A partition has at least this many bytes of a file.
 const RANGE_BYTES_MIN: usize = 1 << 20;
 
-/// Creates a session with our functions and without tables.
-pub(crate) fn session(batch_rows: usize, range_bytes_min: Option<usize>) -> Result<SessionContext, Error> {
+/// Creates a session with our functions and without tables. If it may take so much memory, it puts nothing aside on disk.
+pub(crate) fn session(
+    batch_rows: usize,
+    range_bytes_min: Option<usize>,
+    memory_max: Option<usize>,
+) -> Result<SessionContext, Error> {
     let mut config = SessionConfig::new().with_batch_size(batch_rows).with_target_partitions(1);
     let options = config.options_mut();
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
     options.optimizer.repartition_file_min_size = range_bytes_min.unwrap_or(RANGE_BYTES_MIN);
-    let mut state = SessionStateBuilder::new().with_config(config).with_default_features().build();
+    let mut builder = SessionStateBuilder::new().with_config(config).with_default_features();
+    if let Some(bytes) = memory_max {
+        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(Arc::new(GreedyMemoryPool::new(bytes)))
+            .with_disk_manager_builder(disk)
+            .build_arc();
+        builder = builder.with_runtime_env(runtime.map_err(|error| Error::of(&error))?);
+    }
+    let mut state = builder.build();
     for function in scalar_functions() {
         state.register_udf(Arc::new(function)).map_err(|error| Error::of(&error))?;
     }

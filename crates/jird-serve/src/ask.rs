@@ -5,6 +5,7 @@ mod filter;
 
 use crate::catalog::{Pick, Table};
 use crate::problem::Problem;
+use crate::uri;
 use filter::Filter;
 use rusqlite::types::Value;
 use std::borrow::Cow;
@@ -154,9 +155,7 @@ fn names(table: &Table, value: &str) -> Result<Vec<String>, Problem> {
 }
 
 fn count(name: &str, value: &str) -> Result<u64, Problem> {
-    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    let value = if is_number { value.parse().ok().filter(|value| i64::try_from(*value).is_ok()) } else { None };
-    value.ok_or_else(|| Problem::bad(format!("{name} must be an integer, not negative")))
+    uri::count(value).ok_or_else(|| Problem::bad(format!("{name} must be an integer, not negative")))
 }
 
 /// `id,name:title`: columns, some under another name.

@@ -2,7 +2,6 @@
 
 use crate::journal::Entry;
 use crate::problem::Problem;
-use crate::readers::Budget;
 use crate::settings::Limits;
 use bytes::Bytes;
 use core::fmt;
@@ -44,11 +43,17 @@ impl fmt::Display for Cut {
 impl std::error::Error for Cut {}
 
 /// Tells whoever makes the answer that nobody waits for it, when it is dropped.
-pub(crate) struct GiveUp(pub(crate) Arc<Budget>);
+pub(crate) struct GiveUp(Box<dyn Fn() + Send + Sync>);
+
+impl GiveUp {
+    pub(crate) fn new(tell: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Box::new(tell))
+    }
+}
 
 impl Drop for GiveUp {
     fn drop(&mut self) {
-        self.0.give_up();
+        (self.0)();
     }
 }
 

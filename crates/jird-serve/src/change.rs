@@ -1,7 +1,8 @@
 //! `POST`, `PUT`, `PATCH` and `DELETE` of rows.
 
 use crate::body::{Body, receive};
-use crate::choice::{Preferences, text};
+use crate::choice::{self, Preferences, text};
+use crate::database::Database;
 use crate::input::Input;
 use crate::problem::Problem;
 use crate::read::Wanted;
@@ -15,7 +16,6 @@ use hyper::header::{
     LOCATION,
 };
 use hyper::{Method, Response, StatusCode};
-use std::sync::Arc;
 
 /// The form of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,13 +26,13 @@ enum Media {
 
 /// Answers a request that changes rows.
 pub(crate) async fn change(
-    state: &State,
+    (state, database): (&State, &Database),
     method: Method,
     wanted: Wanted,
     headers: &HeaderMap,
     body: Incoming,
 ) -> Result<Response<Body>, Problem> {
-    let Some(writer) = state.writer.as_ref().map(Arc::clone) else { return Err(Problem::method("GET, HEAD")) };
+    let writer = database.writer()?;
     if wanted.table.info.is_view() {
         return Err(Problem::method("GET, HEAD"));
     }
@@ -83,8 +83,7 @@ fn media(headers: &HeaderMap) -> Result<Media, Problem> {
     if text(headers, &CONTENT_ENCODING).is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) {
         return unsupported("bodies are not compressed here");
     }
-    let media = text(headers, &CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
-    match media.split(';').next().unwrap_or_default().trim() {
+    match choice::media(headers).as_str() {
         "application/json" | "application/merge-patch+json" => Ok(Media::Json),
         "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Media::Lines),
         _ => unsupported("bodies are application/json or application/x-ndjson"),

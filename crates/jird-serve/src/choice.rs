@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use crate::rows::Format;
 use hyper::StatusCode;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName};
 
 /// How an answer is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,33 +38,45 @@ fn qualities(list: &str) -> impl Iterator<Item = (&str, u32)> {
     })
 }
 
-/// The form of the rows.
+/// What a body is, in lower case and without parameters.
+pub(crate) fn media(headers: &HeaderMap) -> String {
+    let media = text(headers, &CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
+    media.split(';').next().unwrap_or_default().trim().to_owned()
+}
+
+/// The best of some forms, each with its media types; the first one if nothing is asked for.
 ///
 /// # Errors
-/// 406 if none is acceptable.
-pub(crate) fn format(headers: &HeaderMap, is_one: bool) -> Result<Format, Problem> {
-    let json = if is_one { Format::Object } else { Format::Array };
-    let Some(accept) = text(headers, &ACCEPT) else { return Ok(json) };
-    let formats = [
-        (json, &["application/json", "application/*", "*/*"][..]),
-        (Format::Lines, &["application/x-ndjson", "application/ndjson", "application/jsonl"]),
-        (Format::Csv, &["text/csv", "text/*"]),
-    ];
+/// 406 with this detail if none is acceptable.
+pub(crate) fn best<F: Copy>(headers: &HeaderMap, forms: &[(F, &[&str])], detail: &str) -> Result<F, Problem> {
+    let Some(accept) = text(headers, &ACCEPT) else { return Ok(forms[0].0) };
     let quality = |names: &[&str]| {
         // What is said of a type goes before what is said of many.
         let found = |name: &str| qualities(&accept).find(|(known, _)| known.eq_ignore_ascii_case(name));
         names.iter().find_map(|name| found(name)).map_or(0, |(_, quality)| quality)
     };
     let mut best = (0, None);
-    for (format, names) in formats {
+    for (form, names) in forms {
         let quality = quality(names);
         if quality > best.0 {
-            best = (quality, Some(format));
+            best = (quality, Some(*form));
         }
     }
-    best.1.ok_or_else(|| {
-        Problem::new(StatusCode::NOT_ACCEPTABLE, "rows come as application/json, application/x-ndjson or text/csv")
-    })
+    best.1.ok_or_else(|| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))
+}
+
+/// The form of the rows.
+///
+/// # Errors
+/// 406 if none is acceptable.
+pub(crate) fn format(headers: &HeaderMap, is_one: bool) -> Result<Format, Problem> {
+    let json = if is_one { Format::Object } else { Format::Array };
+    let forms = [
+        (json, &["application/json", "application/*", "*/*"][..]),
+        (Format::Lines, &["application/x-ndjson", "application/ndjson", "application/jsonl"]),
+        (Format::Csv, &["text/csv", "text/*"]),
+    ];
+    best(headers, &forms, "rows come as application/json, application/x-ndjson or text/csv")
 }
 
 /// How the answer may be compressed.

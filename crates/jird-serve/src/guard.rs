@@ -5,11 +5,15 @@
 //! content types are not those of JSON, which is why others are refused wherever something changes.
 
 use crate::choice::text;
+use crate::error::Error;
 use crate::problem::Problem;
-use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST,
+    HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
+};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
-use hyper::{StatusCode, Uri};
+use hyper::{Method, StatusCode, Uri};
 use std::hint::black_box;
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,11 +22,13 @@ pub(crate) struct Guard {
     address: SocketAddr,
     names: Vec<String>,
     token: Option<String>,
+    /// Origins whose pages may ask as this server's own may.
+    origins: Vec<String>,
 }
 
 impl Guard {
-    pub(crate) fn new(address: SocketAddr, names: Vec<String>, token: Option<String>) -> Self {
-        Self { address, names, token }
+    pub(crate) fn new(address: SocketAddr, names: Vec<String>, token: Option<String>, origins: Vec<String>) -> Self {
+        Self { address, names, token, origins }
     }
 
     /// Refuses a request that is not for this server.
@@ -74,11 +80,14 @@ impl Guard {
         Err(Problem::new(StatusCode::UNAUTHORIZED, "this server needs its token, as Authorization: Bearer TOKEN"))
     }
 
-    /// Refuses a request that a page of another server sends.
+    /// Refuses a request that a page of another server sends, unless its origin is allowed.
     ///
     /// # Errors
     /// 403.
-    pub(crate) fn origin(headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) fn origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        if self.allowed(headers).is_some() {
+            return Ok(());
+        }
         let host = text(headers, &HOST).unwrap_or_default();
         let is_ours = |origin: &str| {
             let authority = origin.parse::<Uri>().ok().and_then(|uri| uri.into_parts().authority);
@@ -92,6 +101,62 @@ impl Guard {
         }
         Ok(())
     }
+
+    /// The request's `Origin`, if its pages may ask.
+    fn allowed<'r>(&self, headers: &'r HeaderMap) -> Option<&'r HeaderValue> {
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let (Some(origin), None) = (origins.next(), origins.next()) else { return None };
+        self.origins.iter().any(|known| known.as_bytes() == origin.as_bytes()).then_some(origin)
+    }
+
+    /// Whether a browser asks what a page of an allowed origin may send. It asks without the token.
+    pub(crate) fn is_preflight(&self, request: &Parts) -> bool {
+        request.method == Method::OPTIONS
+            && request.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+            && self.allowed(&request.headers).is_some()
+    }
+
+    /// What the answer tells a browser of pages of other origins.
+    pub(crate) fn sharing(&self, headers: &HeaderMap) -> Sharing {
+        Sharing { differs: !self.origins.is_empty(), origin: self.allowed(headers).cloned() }
+    }
+}
+
+/// Whether a browser may show an answer to the page of another origin ("Fetch Standard", section 3.3).
+pub(crate) struct Sharing {
+    /// Answers differ by `Origin`.
+    differs: bool,
+    /// The one that may see the answer.
+    origin: Option<HeaderValue>,
+}
+
+impl Sharing {
+    pub(crate) fn tell(self, headers: &mut HeaderMap) {
+        if self.differs {
+            headers.append(VARY, HeaderValue::from_static("origin"));
+        }
+        if let Some(origin) = self.origin {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            let shown = HeaderValue::from_static("content-range, etag, last-event-id, link, location, retry-after");
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, shown);
+        }
+    }
+}
+
+/// Checks that a text is an origin as browsers send it: a scheme, a host, and a port if it is not the scheme's.
+///
+/// # Errors
+/// If it is none: a browser would never send it.
+pub(crate) fn check_origin(origin: &str) -> Result<(), Error> {
+    let parts = origin.parse::<Uri>().ok().map(Uri::into_parts);
+    let again = parts.and_then(|parts| Some(format!("{}://{}", parts.scheme?, parts.authority?)));
+    let is_plain = !origin.contains(['@', '*']) && !origin.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_default = (origin.starts_with("http://") && origin.ends_with(":80"))
+        || (origin.starts_with("https://") && origin.ends_with(":443"));
+    if again.as_deref() == Some(origin) && is_plain && !is_default {
+        return Ok(());
+    }
+    Err(Error::new(format!("{origin:?} is no origin of pages, such as http://localhost:8000")))
 }
 
 /// Whether two secrets are the same, in a time that does not tell at which byte they differ.

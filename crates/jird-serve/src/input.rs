@@ -60,7 +60,7 @@ impl<'b> Input<'b> {
 }
 
 /// A parser that refuses keys that repeat: one of the values would be lost.
-fn parser() -> Parser {
+pub(crate) fn parser() -> Parser {
     Parser::with_policy(Policy { duplicates: Duplicates::Refuse, ..Policy::default() })
 }
 

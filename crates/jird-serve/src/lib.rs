@@ -1,5 +1,5 @@
-//! SQLite tables as JSON over HTTP. Rows are written straight to the bytes of answers, bodies of requests straight to
-//! the parameters of statements.
+//! SQLite tables as JSON over HTTP, events of a store, and SQL over these and over files. Rows are written straight to
+//! the bytes of answers, bodies of requests straight to the parameters of statements.
 //!
 //! Start at [`Server`]. What a server may do is said in [`Settings`]: at first it only reads, and only programs of the
 //! same machine reach it. The guide's page `serve.md` describes requests and answers.
@@ -10,19 +10,31 @@ mod body;
 mod catalog;
 mod change;
 mod choice;
+mod database;
 mod error;
+mod events;
+mod follow;
 mod guard;
 mod input;
 mod journal;
 mod openapi;
 mod pack;
+mod page;
+mod paths;
 mod problem;
+#[cfg(feature = "query")]
+mod queries;
+#[cfg(feature = "query")]
+mod query;
 mod read;
 mod readers;
 mod rows;
+mod select;
+mod served;
 mod server;
 mod service;
 mod settings;
+mod sources;
 mod state;
 mod stream;
 mod tag;
@@ -31,4 +43,4 @@ mod writer;
 
 pub use error::Error;
 pub use server::{Server, Stopper};
-pub use settings::{Limits, Settings};
+pub use settings::{Limits, Settings, Source};

@@ -1,16 +1,24 @@
 //! What the server has, as an OpenAPI 3.1 document, made from the tables.
 
 use crate::catalog::Table;
+use crate::paths;
 use crate::uri::encoded;
 use jird::event::write_string;
 use jird_formats::sqlite::ColumnInfo;
 use std::sync::Arc;
 
-/// The document.
-pub(crate) fn document(tables: &[Arc<Table>], writes: bool) -> Vec<u8> {
-    let mut paths = Vec::new();
+/// The document. `has_store`: there are events.
+pub(crate) fn document(tables: &[Arc<Table>], writes: bool, has_store: bool) -> Vec<u8> {
+    let mut fixed = vec![("sources", paths::SOURCES)];
+    if has_store {
+        fixed.push(("events", paths::EVENTS));
+    }
+    if cfg!(feature = "query") {
+        fixed.push(("query", paths::QUERY));
+    }
+    let mut paths: Vec<_> = fixed.iter().map(|(name, path)| member(&format!("/{name}"), path)).collect();
     let mut schemas = Vec::new();
-    for table in tables {
+    for table in tables.iter().filter(|table| !fixed.iter().any(|(name, _)| *name == table.info.name())) {
         paths.push(member(&format!("/{}", encoded(table.info.name())), &of_table(table, writes)));
         if table.id.is_some() {
             paths.push(member(&format!("/{}/{{id}}", encoded(table.info.name())), &of_row(table, writes)));
@@ -23,9 +31,11 @@ pub(crate) fn document(tables: &[Arc<Table>], writes: bool) -> Vec<u8> {
                    \"detail\":{\"type\":\"string\"}}}}}}";
     let info = format!("{{\"title\":\"jird serve\",\"version\":\"{}\"}}", env!("CARGO_PKG_VERSION"));
     let components = format!(
-        "{{\"schemas\":{{{}}},\"responses\":{{\"problem\":{problem}}},\"securitySchemes\":{{\"token\":\
-         {{\"type\":\"http\",\"scheme\":\"bearer\"}}}}}}",
-        schemas.join(",")
+        "{{\"schemas\":{{{}}},\"parameters\":{{{}}},\"responses\":{{{},\"problem\":{problem}}},\
+         \"securitySchemes\":{{\"token\":{{\"type\":\"http\",\"scheme\":\"bearer\"}}}}}}",
+        schemas.join(","),
+        paths::LIMIT,
+        paths::RESULT
     );
     let paths = paths.join(",");
     let security = "[{},{\"token\":[]}]";

@@ -16,6 +16,8 @@ pub(crate) struct Problem {
     pub(crate) status: StatusCode,
     detail: String,
     place: Option<Box<Located>>,
+    /// A line and a character in it, counted from one, if what is wrong is no JSON.
+    at: Option<(u64, u64)>,
     /// Seconds until it is worth to ask again.
     pub(crate) retry_after: Option<u32>,
     /// The methods that the resource has, for the status 405.
@@ -25,13 +27,20 @@ pub(crate) struct Problem {
 impl Problem {
     #[cold]
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), place: None, retry_after: None, allow: None }
+        Self { status, detail: detail.into(), place: None, at: None, retry_after: None, allow: None }
     }
 
     /// The request itself is wrong.
     #[cold]
     pub(crate) fn bad(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// The same problem, at a line and a character of a text that is no JSON.
+    #[cfg(feature = "query")]
+    #[cold]
+    pub(crate) fn at(self, place: Option<(u64, u64)>) -> Self {
+        Self { at: place, ..self }
     }
 
     /// The server has too much to do.
@@ -120,6 +129,9 @@ impl Problem {
         Numeral::U64(self.status.as_u16().into()).write(&mut text);
         text.extend_from_slice(b",\"detail\":");
         write_string(&self.detail, &mut text);
+        if let Some((line, column)) = self.at {
+            text.extend_from_slice(format!(",\"line\":{line},\"column\":{column}").as_bytes());
+        }
         if let Some(place) = &self.place {
             for (name, value) in
                 [("line", place.line()), ("column", place.column()), ("offset", place.error().offset())]

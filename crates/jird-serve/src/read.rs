@@ -4,6 +4,7 @@ use crate::ask::{Ask, no_row};
 use crate::body::{Body, GiveUp};
 use crate::catalog::Table;
 use crate::choice::{self, Coding, Preferences};
+use crate::database::Database;
 use crate::pack::packed;
 use crate::problem::Problem;
 use crate::readers::{Found, Plan};
@@ -45,7 +46,11 @@ impl Wanted {
 }
 
 /// Answers a `GET`.
-pub(crate) async fn get(state: &State, wanted: Wanted, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
+pub(crate) async fn get(
+    (state, database): (&State, &Database),
+    wanted: Wanted,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, Problem> {
     let format = choice::format(headers, wanted.id.is_some())?;
     let coding = choice::coding(headers);
     let counts = Preferences::new(headers).counts && wanted.id.is_none();
@@ -55,7 +60,7 @@ pub(crate) async fn get(state: &State, wanted: Wanted, headers: &HeaderMap) -> R
         if ask.on_conflict.is_some() {
             return Err(Problem::bad("on_conflict is for POST"));
         }
-        match short(state, &ask, &plan, coding)? {
+        match short(database, &ask, &plan, coding)? {
             Some((text, found)) => {
                 if found.rows == 0
                     && let Some(id) = &wanted.id
@@ -70,7 +75,7 @@ pub(crate) async fn get(state: &State, wanted: Wanted, headers: &HeaderMap) -> R
     };
     let slot = Arc::clone(&state.streams).try_acquire_owned();
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
-    let running = long(state, wanted, plan, coding, slot).await?;
+    let running = long(database, state.limits.time, wanted, plan, (coding, slot)).await?;
     let range = running.total.map(|total| {
         let rows = total.saturating_sub(offset).min(limit.unwrap_or(u64::MAX));
         Range { offset, rows, total }
@@ -85,18 +90,18 @@ pub(crate) async fn get(state: &State, wanted: Wanted, headers: &HeaderMap) -> R
 
 /// Makes a short answer; `None` if it would not be short.
 fn short(
-    state: &State,
+    database: &Database,
     ask: &Ask<'_>,
     plan: &Plan,
     coding: Option<Coding>,
 ) -> Result<Option<(Vec<u8>, Found)>, Problem> {
-    let reader = state.readers.take()?;
+    let reader = database.readers.take()?;
     reader.budget.grant(SHORT_TIME);
     let mut out = Short::new(if coding.is_some() { PACKED_MAX } else { SHORT_BYTES });
     let made = reader.answer(ask, plan, false, &mut out);
     // What fails because the time is over may go well with more of it.
     let is_late = reader.budget.is_over();
-    state.readers.give(reader);
+    database.readers.give(reader);
     match made {
         Ok(found) => Ok(Some((out.text, found))),
         Err(Stop::Later | Stop::Gone) => Ok(None),
@@ -110,15 +115,16 @@ fn short(
 
 /// Begins an answer of any length.
 async fn long(
-    state: &State,
+    database: &Database,
+    time: Duration,
     wanted: Wanted,
     plan: Plan,
-    coding: Option<Coding>,
-    slot: OwnedSemaphorePermit,
+    (coding, slot): (Option<Coding>, OwnedSemaphorePermit),
 ) -> Result<Running, Problem> {
-    let reader = state.readers.take()?;
-    reader.budget.grant(state.limits.time);
-    let give_up = GiveUp(Arc::clone(&reader.budget));
+    let reader = database.readers.take()?;
+    reader.budget.grant(time);
+    let budget = Arc::clone(&reader.budget);
+    let give_up = GiveUp::new(move || budget.give_up());
     let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
     tokio::task::spawn_blocking(move || {
@@ -134,7 +140,7 @@ async fn long(
         // Its connection is not used again: its budget may be given up at any time from now on.
         drop((reader, slot));
     });
-    let total = begun.await.map_err(|_| failed("the answer was not made"))??;
+    let total = begun.await.map_err(|_| failed("the answer was not made"))??.total;
     Ok(Running { total, chunks, give_up })
 }
 
@@ -179,6 +185,7 @@ fn whole(
 ) -> Result<Response<Body>, Problem> {
     let mut response = head(plan, range)?;
     let tag = Tag::of(&text);
+    let tag = range.map_or(tag, |range| tag.with_total(range.total));
     let coding = coding.filter(|_| text.len() >= PACKED_MIN);
     let suffix = match coding {
         None => "",

@@ -31,7 +31,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { since: Instant::now(), until: AtomicU64::new(u64::MAX), is_gone: AtomicBool::new(false) }
     }
 

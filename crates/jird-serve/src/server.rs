@@ -1,6 +1,7 @@
 //! Connections: accepting them, limiting them, and ending them in good order.
 
 use crate::error::Error;
+use crate::guard::check_origin;
 use crate::service::Service;
 use crate::settings::Settings;
 use core::pin::{Pin, pin};
@@ -64,8 +65,8 @@ impl Server {
     /// Opens the database, and listens. Connections wait until the server [runs](Self::run).
     ///
     /// # Errors
-    /// If the database cannot be opened, if the address is taken, or if other machines could reach it and there is no
-    /// token.
+    /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
+    /// token, or if a setting is no token or no origin.
     pub fn bind(settings: Settings) -> Result<Self, Error> {
         let is_near = settings.listen.ip().is_loopback();
         match &settings.token {
@@ -75,12 +76,13 @@ impl Server {
             }
             _ => {}
         }
+        settings.cors.iter().try_for_each(|origin| check_origin(origin))?;
         let failed = |error| Error::because(format_args!("listening at {}", settings.listen), error);
         let listener = std::net::TcpListener::bind(settings.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let service = Arc::new(Service::new(settings, address)?);
         let (sender, is_stopped) = watch::channel(false);
+        let service = Arc::new(Service::new(settings, address, is_stopped.clone())?);
         Ok(Self { listener, address, service, stopper: Stopper(Arc::new(sender)), is_stopped })
     }
 
@@ -117,6 +119,7 @@ impl Server {
         let Self { listener, service, stopper: _stopper, mut is_stopped, .. } = self;
         let listener = TcpListener::from_std(listener).map_err(|error| Error::because("listening", error))?;
         let watch = runtime.spawn(look_at_schema(Arc::clone(&service)));
+        let follow = runtime.spawn(follow(Arc::clone(&service)));
         let limits = service.limits();
         let places = Arc::new(Semaphore::new(limits.connections));
         loop {
@@ -137,6 +140,7 @@ impl Server {
         }
         drop(listener);
         watch.abort();
+        follow.abort();
         let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         // Those that take longer are cut.
         let _ = timeout(GRACE, places.acquire_many(all)).await;
@@ -181,6 +185,10 @@ async fn look_at_schema(service: Arc<Service>) {
         // The next look may find what this one could not.
         let _ = tokio::task::spawn_blocking(move || service.refresh()).await;
     }
+}
+
+async fn follow(service: Arc<Service>) {
+    service.follow().await;
 }
 
 /// A socket that ends when its client takes nothing for too long.

@@ -3,23 +3,27 @@
 use crate::body::Body;
 use crate::change::change;
 use crate::error::Error;
+use crate::events;
 use crate::guard::Guard;
 use crate::journal::Journal;
 use crate::openapi;
+use crate::page::page;
 use crate::problem::Problem;
 use crate::read::{Wanted, get};
+use crate::served;
 use crate::settings::{Limits, Settings};
 use crate::state::State;
 use crate::uri;
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_TYPE, HeaderMap,
+    HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Answers requests.
 pub(crate) struct Service {
@@ -30,17 +34,24 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn new(settings: Settings, address: SocketAddr) -> Result<Self, Error> {
+    pub(crate) fn new(settings: Settings, address: SocketAddr, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         Ok(Self {
-            state: State::new(&settings)?,
+            state: State::new(&settings, stopped)?,
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
-            guard: Guard::new(address, settings.hosts, settings.token),
+            guard: Guard::new(address, settings.hosts, settings.token, settings.cors),
         })
     }
 
     pub(crate) fn limits(&self) -> Limits {
         self.state.limits
+    }
+
+    /// Looks whether events came, until it is dropped.
+    pub(crate) async fn follow(&self) {
+        if let Some(store) = &self.state.store {
+            store.follow.look(&store.store).await;
+        }
     }
 
     /// Looks whether the schema has changed.
@@ -52,6 +63,7 @@ impl Service {
     pub(crate) async fn respond(&self, peer: IpAddr, request: Request<Incoming>) -> Response<Body> {
         let is_head = request.method() == Method::HEAD;
         let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+        let sharing = self.guard.sharing(request.headers());
         let mut entry = self.journal.begin(peer, request.method(), target);
         let place = Arc::clone(&self.places).try_acquire_owned().ok();
         let answer = match &place {
@@ -60,6 +72,7 @@ impl Service {
         };
         let mut response = answer.unwrap_or_else(|problem| told(&problem));
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        sharing.tell(response.headers_mut());
         entry.status = response.status();
         let is_unsent = is_head || response.status() == StatusCode::NOT_MODIFIED;
         response.map(|body| body.entered(entry, place, is_unsent))
@@ -68,7 +81,14 @@ impl Service {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
         let (parts, body) = request.into_parts();
         self.guard.host(&parts)?;
+        if self.guard.is_preflight(&parts) {
+            return Ok(preflight());
+        }
         let segments = uri::segments(parts.uri.path())?;
+        if let Some(file) = page(&segments, &parts.headers) {
+            only_get(&parts.method)?;
+            return Ok(file);
+        }
         let mut segments = segments.into_iter();
         match (segments.next(), segments.next(), segments.next()) {
             (Some(name), None, None) if name == "health" => {
@@ -97,23 +117,41 @@ impl Service {
         match (name, &id) {
             ("metrics", None) => {
                 only_get(&parts.method)?;
-                return Ok(text("text/plain; version=0.0.4", self.journal.metrics().into_bytes()));
+                let metrics = self.journal.metrics() + &self.state.metrics();
+                return Ok(text("text/plain; version=0.0.4", metrics.into_bytes()));
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
-                let document = openapi::document(self.state.catalog().tables(), self.state.writer.is_some());
+                let document =
+                    openapi::document(&self.state.tables(), self.state.writes_tables(), self.state.store.is_some());
                 return Ok(text("application/json", document));
+            }
+            #[cfg(feature = "query")]
+            ("query", None) => {
+                // A query takes time and memory, which no other page may have.
+                self.guard.origin(&parts.headers)?;
+                return crate::query::respond(&self.state, parts, body).await;
+            }
+            ("events", None) if let Some(store) = &self.state.store => {
+                only_get(&parts.method)?;
+                self.guard.origin(&parts.headers)?;
+                return events::get(&self.state, store, parts).await;
+            }
+            ("sources", None) => {
+                only_get(&parts.method)?;
+                return Ok(text("application/json", served::list(&self.state)));
             }
             _ => {}
         }
-        let wanted = Wanted { table: self.state.table(name)?, id, parameters: uri::parameters(parts.uri.query())? };
-        let allowed = match (self.state.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
+        let (database, table) = self.state.table(name)?;
+        let wanted = Wanted { table, id, parameters: uri::parameters(parts.uri.query())? };
+        let allowed = match (database.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
             (false, _) => "GET, HEAD",
             (true, None) => "GET, HEAD, POST, PATCH, DELETE",
             (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
         };
         match parts.method.as_str() {
-            "GET" | "HEAD" => get(&self.state, wanted, &parts.headers).await,
+            "GET" | "HEAD" => get((&self.state, database), wanted, &parts.headers).await,
             "OPTIONS" => {
                 let mut response = Response::new(Body::whole(Vec::new()));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
@@ -121,12 +159,29 @@ impl Service {
                 Ok(response)
             }
             method if allowed.split(", ").any(|known| known == method) => {
-                Guard::origin(&parts.headers)?;
-                change(&self.state, parts.method.clone(), wanted, &parts.headers, body).await
+                self.guard.origin(&parts.headers)?;
+                change((&self.state, database), parts.method.clone(), wanted, &parts.headers, body).await
             }
             _ => Err(Problem::method(allowed)),
         }
     }
+}
+
+/// Tells a browser what a page of an allowed origin may send. Browsers look up nothing else of it.
+fn preflight() -> Response<Body> {
+    let mut response = Response::new(Body::whole(Vec::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    for (name, value) in [
+        (ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE"),
+        (
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            "accept, authorization, content-type, if-match, if-none-match, last-event-id, prefer",
+        ),
+        (ACCESS_CONTROL_MAX_AGE, "600"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 fn only_get(method: &Method) -> Result<(), Problem> {

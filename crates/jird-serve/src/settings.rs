@@ -1,29 +1,61 @@
 //! What a server is told.
 
 use core::fmt;
+use std::ffi::OsStr;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a [`Server`](crate::Server) serves, where, and to whom.
 #[derive(Clone)]
 pub struct Settings {
-    /// The SQLite database.
-    pub database: PathBuf,
+    /// What is served: at most one SQLite database, at most one event store, and any number of files.
+    pub sources: Vec<Source>,
     /// The address to listen at. One that other machines can reach needs a [`token`](Self::token).
     pub listen: SocketAddr,
-    /// Whether requests may change the database. It is then switched to a write-ahead log, so that readers go on while
-    /// somebody writes.
+    /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
+    /// that readers go on while somebody writes.
     pub write: bool,
     /// What requests must have as `Authorization: Bearer TOKEN`.
     pub token: Option<String>,
     /// Names under which clients reach the server, beside `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.
     pub hosts: Vec<String>,
+    /// Origins of pages that may ask as the server's own page may, each as browsers send it: `http://localhost:8000`.
+    /// Browsers show answers to no other pages.
+    pub cors: Vec<String>,
     /// How much a request may take.
     pub limits: Limits,
     /// Whether each request becomes a line of JSON on standard error.
     pub log: bool,
+}
+
+/// Something that is served: an SQLite database, an event store, or a file of NDJSON, JSON, CSV, Parquet or Arrow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name in SQL. Without one, it has the name of the file, without its endings. A database has none, because its
+    /// tables have names.
+    pub name: Option<String>,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl Source {
+    /// Reads `PATH` or `NAME=PATH`. A path that has a `=` and leads to something is a path.
+    ///
+    /// ```
+    /// let source = jird_serve::Source::new("events=log/2024.ndjson".as_ref());
+    /// assert_eq!((source.name.as_deref(), source.path), (Some("events"), "log/2024.ndjson".into()));
+    /// ```
+    pub fn new(argument: &OsStr) -> Self {
+        let named = argument.to_str().and_then(|text| text.split_once('='));
+        match named {
+            Some((name, path)) if !name.contains('/') && !Path::new(argument).exists() => {
+                Self { name: Some(name.to_owned()), path: path.into() }
+            }
+            _ => Self { name: None, path: argument.into() },
+        }
+    }
 }
 
 /// How much requests may take.
@@ -46,6 +78,14 @@ pub struct Limits {
     /// The most answers that are too long to be kept in memory, at a time. Each takes a thread and a connection to the
     /// database; beyond, the answer is 503.
     pub streams: usize,
+    /// The most clients that follow events at a time, after which the answer is 503.
+    pub followers: usize,
+    /// How often a client that follows events hears of the server although none come.
+    pub heartbeat: Duration,
+    /// The most queries in SQL at a time, after which the answer is 503.
+    pub queries: usize,
+    /// The most bytes that groups, sorts and joins of a query in SQL may take, after which the answer is 503.
+    pub query_bytes: usize,
 }
 
 impl Default for Limits {
@@ -59,19 +99,24 @@ impl Default for Limits {
             connections: 1024,
             requests: 512,
             streams: 64,
+            followers: 128,
+            heartbeat: Duration::from_secs(15),
+            queries: 8,
+            query_bytes: 256 << 20,
         }
     }
 }
 
 impl Settings {
-    /// A server of this database that only reads, at a free port of the loopback interface.
-    pub fn new(database: impl Into<PathBuf>) -> Self {
+    /// A server of this database, store or file that only reads, at a free port of the loopback interface.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
-            database: database.into(),
+            sources: vec![Source { name: None, path: path.into() }],
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             write: false,
             token: None,
             hosts: Vec::new(),
+            cors: Vec::new(),
             limits: Limits::default(),
             log: false,
         }
@@ -81,13 +126,14 @@ impl Settings {
 impl fmt::Debug for Settings {
     /// Without the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { database, listen, write, token, hosts, limits, log } = self;
+        let Self { sources, listen, write, token, hosts, cors, limits, log } = self;
         f.debug_struct("Settings")
-            .field("database", database)
+            .field("sources", sources)
             .field("listen", listen)
             .field("write", write)
             .field("token", &token.as_ref().map(|_| "…"))
             .field("hosts", hosts)
+            .field("cors", cors)
             .field("limits", limits)
             .field("log", log)
             .finish()

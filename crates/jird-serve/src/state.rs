@@ -1,71 +1,135 @@
 //! What all requests share.
 
 use crate::body::ROOM;
-use crate::catalog::{Catalog, Table};
+use crate::catalog::Table;
+use crate::database::Database;
 use crate::error::Error;
+use crate::follow::Follow;
 use crate::problem::Problem;
-use crate::readers::Readers;
+#[cfg(feature = "query")]
+use crate::queries::Queries;
 use crate::settings::{Limits, Settings};
-use crate::writer::Writer;
+use crate::sources::{Named, Sources, twice};
 use hyper::StatusCode;
-use std::sync::{Arc, PoisonError, RwLock};
-use tokio::sync::Semaphore;
+use jird_store::Store;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
 
-/// The database, and the room that requests may take.
+/// What is served, and the room that requests may take.
 pub(crate) struct State {
     pub(crate) limits: Limits,
-    pub(crate) readers: Readers,
-    /// `None`: requests may only read.
-    pub(crate) writer: Option<Arc<Writer>>,
-    catalog: RwLock<Arc<Catalog>>,
+    pub(crate) database: Option<Database>,
+    pub(crate) store: Option<EventStore>,
+    pub(crate) files: Vec<Named>,
     /// Room for bodies that are being received, in units.
     pub(crate) rooms: Arc<Semaphore>,
     /// Long answers.
     pub(crate) streams: Arc<Semaphore>,
+    streams_max: usize,
+    /// Whether the server was told to stop.
+    pub(crate) stopped: watch::Receiver<bool>,
+    #[cfg(feature = "query")]
+    pub(crate) queries: Queries,
+}
+
+/// The event store.
+pub(crate) struct EventStore {
+    pub(crate) name: String,
+    pub(crate) store: Store,
+    pub(crate) follow: Follow,
+}
+
+impl EventStore {
+    /// Tells those who follow that something was appended.
+    #[expect(dead_code, reason = "the writer of this server will")]
+    pub(crate) fn appended(&self) {
+        self.follow.tell();
+    }
 }
 
 impl State {
-    pub(crate) fn new(settings: &Settings) -> Result<Self, Error> {
+    pub(crate) fn new(settings: &Settings, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         let limits = settings.limits;
-        let writer = if settings.write { Some(Writer::open(&settings.database, limits.time)?) } else { None };
-        let readers = Readers::new(settings.database.clone());
-        let reader = readers.take().map_err(|problem| Error::new(problem.to_string()))?;
-        let catalog = Catalog::read(reader.conn()).map_err(|error| Error::because("reading the schema", error))?;
-        readers.give(reader);
-        Ok(Self {
+        let Sources { database, store, files } = Sources::find(&settings.sources)?;
+        let database = database.map(|path| Database::open(path, settings.write, limits.time)).transpose()?;
+        if !cfg!(feature = "query")
+            && let Some(file) = files.first()
+        {
+            let path = file.path.display();
+            return Err(Error::new(format!("{path}: files are read by queries, which this build lacks")));
+        }
+        let store = store.map(|Named { name, path }| {
+            let store = Store::open(&path).map_err(|error| Error::because(path.display(), error))?;
+            Ok(EventStore { name, store, follow: Follow::new(limits.followers) })
+        });
+        let state = Self {
             limits,
-            readers,
-            writer: writer.map(Arc::new),
-            catalog: RwLock::new(Arc::new(catalog)),
+            database,
+            store: store.transpose()?,
+            files,
             rooms: Arc::new(Semaphore::new(limits.bodies_bytes / ROOM)),
             streams: Arc::new(Semaphore::new(limits.streams)),
-        })
+            streams_max: limits.streams,
+            stopped,
+            #[cfg(feature = "query")]
+            queries: Queries::new(&limits),
+        };
+        match state.tables().iter().find(|table| state.named(table.info.name()).is_some()) {
+            Some(table) => Err(twice(table.info.name())),
+            None => Ok(state),
+        }
     }
 
-    pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    /// The tables and views of the database, if there is one.
+    pub(crate) fn tables(&self) -> Vec<Arc<Table>> {
+        self.database.as_ref().map_or_else(Vec::new, |database| database.catalog().tables().to_vec())
     }
 
-    /// Reads the schema again if it has changed. What fails stays as it is.
+    /// Whether rows of tables may be changed.
+    pub(crate) fn writes_tables(&self) -> bool {
+        self.database.as_ref().is_some_and(|database| database.writer.is_some())
+    }
+
+    /// What a name means that is not that of a table, in words.
+    fn named(&self, name: &str) -> Option<&'static str> {
+        if self.store.as_ref().is_some_and(|store| store.name == name) {
+            Some("the event store")
+        } else {
+            self.files.iter().any(|file| file.name == name).then_some("a file")
+        }
+    }
+
+    /// Looks whether the schema has changed.
     pub(crate) fn refresh(&self) {
-        let Ok(reader) = self.readers.take() else { return };
-        reader.budget.grant(self.limits.time);
-        if !self.catalog().is_current(reader.conn())
-            && let Ok(catalog) = Catalog::read(reader.conn())
-        {
-            *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
-        }
-        self.readers.give(reader);
+        self.database.iter().for_each(Database::refresh);
     }
 
-    /// The table of this name, also one that was made just now.
-    pub(crate) fn table(&self, name: &str) -> Result<Arc<Table>, Problem> {
-        if let Some(table) = self.catalog().table(name) {
-            return Ok(Arc::clone(table));
+    /// What is going on now, in Prometheus's text format.
+    pub(crate) fn metrics(&self) -> String {
+        let mut text = String::new();
+        let mut gauge = |name: &str, help: &str, value: usize| {
+            text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+        };
+        #[cfg(feature = "query")]
+        gauge("jird_queries_active", "Queries in SQL that run.", self.queries.running());
+        if let Some(store) = &self.store {
+            gauge("jird_followers_active", "Clients that follow events.", store.follow.followers());
         }
-        self.refresh();
-        let name_shown: String = name.chars().take(80).collect();
-        let missing = || Problem::new(StatusCode::NOT_FOUND, format!("there is no table {name_shown:?}"));
-        self.catalog().table(name).map(Arc::clone).ok_or_else(missing)
+        let streams = self.streams_max - self.streams.available_permits();
+        gauge("jird_streams_active", "Long answers that are being made.", streams);
+        text
+    }
+
+    /// The table of this name, also one that was made just now, and its database.
+    pub(crate) fn table(&self, name: &str) -> Result<(&Database, Arc<Table>), Problem> {
+        let found = self.database.as_ref().and_then(|database| Some((database, database.table(name)?)));
+        found.ok_or_else(|| {
+            let shown: String = name.chars().take(80).collect();
+            let detail = match self.named(name) {
+                Some(what) => format!("{shown:?} is {what}: /query reads it"),
+                None => format!("there is no table {shown:?}"),
+            };
+            Problem::new(StatusCode::NOT_FOUND, detail)
+        })
     }
 }

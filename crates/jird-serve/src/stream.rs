@@ -33,16 +33,26 @@ impl Out for Short {
     }
 }
 
-/// What is known when the first bytes are there: the number of all rows, if it was asked for.
-pub(crate) type Begun = Result<Option<u64>, Problem>;
+/// What is known when the first bytes are there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// The number of all rows, if it was asked for.
+    pub(crate) total: Option<u64>,
+    /// Where the answer goes on, if there is more.
+    pub(crate) next: Option<String>,
+}
+
+/// That the answer has begun, or why not.
+pub(crate) type Begun = Result<Told, Problem>;
 
 /// An answer of any length.
 pub(crate) struct Long {
     text: Vec<u8>,
     packer: Packer,
-    total: Option<u64>,
+    told: Told,
     begun: Option<oneshot::Sender<Begun>>,
     chunks: mpsc::Sender<Chunk>,
+    is_finished: bool,
 }
 
 /// Chunks that wait for a client.
@@ -56,12 +66,21 @@ impl Long {
         let (begun, is_begun) = oneshot::channel();
         let (chunks, receiver) = mpsc::channel(WAITING);
         let packer = Packer::new(coding)?;
-        Ok((Self { text: Vec::new(), packer, total: None, begun: Some(begun), chunks }, is_begun, receiver))
+        Ok((
+            Self { text: Vec::new(), packer, told: Told::default(), begun: Some(begun), chunks, is_finished: false },
+            is_begun,
+            receiver,
+        ))
+    }
+
+    /// Where the answer goes on; told before its first byte.
+    pub(crate) fn next(&mut self, target: String) {
+        self.told.next = Some(target);
     }
 
     fn send(&mut self, bytes: Vec<u8>) -> Result<(), Stop> {
         if let Some(begun) = self.begun.take() {
-            begun.send(Ok(self.total)).map_err(|_| Stop::Gone)?;
+            begun.send(Ok(self.told.clone())).map_err(|_| Stop::Gone)?;
         }
         if bytes.is_empty() {
             return Ok(());
@@ -71,6 +90,7 @@ impl Long {
 
     /// Ends the answer, whether or not it was made.
     pub(crate) fn finish(mut self, made: Result<Found, Stop>) {
+        self.is_finished = true;
         let made = made.and_then(|_| {
             let mut text = core::mem::take(&mut self.text);
             let mut rest = self.packer.push(&mut text).map_err(|error| failed(&error))?;
@@ -88,6 +108,15 @@ impl Long {
     }
 }
 
+impl Drop for Long {
+    /// After a panic, the client must not take what it has for all of the answer.
+    fn drop(&mut self) {
+        if !self.is_finished && self.begun.is_none() {
+            drop(self.chunks.blocking_send(Err(Cut)));
+        }
+    }
+}
+
 impl Out for Long {
     fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
@@ -99,7 +128,7 @@ impl Out for Long {
     }
 
     fn total(&mut self, total: u64) {
-        self.total = Some(total);
+        self.told.total = Some(total);
     }
 }
 

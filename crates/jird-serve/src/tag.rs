@@ -18,6 +18,15 @@ impl Tag {
         hasher.write(bytes);
         Self { hash: hasher.finish(), len: bytes.len() as u64 }
     }
+
+    /// The tag of an answer that also tells how many rows there are: browsers keep `Content-Range` with the body, and do
+    /// not take another one from a 304.
+    pub(crate) fn with_total(self, total: u64) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.hash);
+        hasher.write_u64(total);
+        Self { hash: hasher.finish(), ..self }
+    }
 }
 
 impl fmt::Display for Tag {

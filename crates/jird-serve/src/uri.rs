@@ -53,6 +53,12 @@ pub(crate) fn parameters(query: Option<&str>) -> Result<Vec<(String, String)>, P
         .collect()
 }
 
+/// A number of rows.
+pub(crate) fn count(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { text.parse().ok().filter(|count| i64::try_from(*count).is_ok()) } else { None }
+}
+
 /// A text as one segment of a path.
 pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());

@@ -6,6 +6,7 @@ use crate::manifest::Folder;
 use crate::settings::{Settings, WriterOptions};
 use crate::snapshot::Snapshot;
 use crate::span::BLOCK_BYTES;
+use crate::tail::Tail;
 use crate::writer::Writer;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,6 +102,15 @@ impl Store {
     /// As [`Store::open`], and those of the operating system. What is damaged is left out.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
         Snapshot::take(&self.folder)
+    }
+
+    /// What comes from now on, in the order in which it comes; or from the event on that has this arrival number.
+    /// Reads the logs.
+    ///
+    /// # Errors
+    /// As [`Store::snapshot`].
+    pub fn tail(&self, from: Option<u64>) -> Result<Tail, Error> {
+        Tail::new(&self.folder, from)
     }
 
     /// The one writer of the store. What an earlier one left in the log is taken over.

@@ -83,6 +83,32 @@ pub fn of_number(text: &str) -> Option<i64> {
     parse_number(text).and_then(nanoseconds)
 }
 
+/// The units of times ago, in seconds.
+const UNITS: [(&str, i64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
+
+/// A point in time that somebody wrote, in nanoseconds since 1970: by ISO 8601, or how long before `now`, as `90s`,
+/// `30m`, `1h`, `2d`, `1w`. The error goes on after the text.
+///
+/// ```
+/// use jird_store::time::meant;
+/// assert_eq!(meant("1970-01-01T00:01:00Z", 0), Ok(60_000_000_000));
+/// assert_eq!(meant("1m", 60_000_000_000), Ok(0));
+/// assert!(meant("yesterday", 0).is_err());
+/// ```
+pub fn meant(text: &str, now: i64) -> Result<i64, &'static str> {
+    let ago = UNITS.iter().find_map(|(unit, seconds)| {
+        let count = text.strip_suffix(unit)?.trim_end();
+        let is_count = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+        is_count.then(|| now.checked_sub(count.parse::<i64>().ok()?.checked_mul(seconds * 1_000_000_000)?))
+    });
+    if ago == Some(None) {
+        return Err(" is too long ago: the earliest time is 1677-09-21");
+    }
+    ago.flatten()
+        .or_else(|| of_text(text.as_bytes()))
+        .ok_or(": write a time such as 2024-03-05T07:00:00Z, or how long ago, such as 90s, 30m, 1h, 2d, 1w")
+}
+
 /// A time as a text, with as many decimals as it needs.
 ///
 /// ```

@@ -25,6 +25,25 @@ pub fn open(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
 }
 
+/// After so many steps of SQLite's machine a statement looks whether it shall end: some tens of microseconds.
+const STEPS: i32 = 1000;
+
+/// Lets the statements of a connection end early, with an error, as soon as `is_over` says so, which is asked all the
+/// time from now on.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("jird-stop-{}.db", std::process::id()));
+/// let mut conn = jird_formats::sqlite::open(&path)?;
+/// jird_formats::sqlite::stop_when(&mut conn, || true)?;
+/// let endless = "with recursive a(i) as (values (1) union all select i + 1 from a) select max(i) from a";
+/// assert!(conn.query_row(endless, [], |row| row.get::<_, i64>(0)).is_err());
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn stop_when(conn: &mut Connection, is_over: impl FnMut() -> bool + Send + 'static) -> Result<(), SqliteError> {
+    conn.progress_handler(STEPS, Some(is_over)).map_err(|error| SqliteError::sqlite("watching a connection", error))
+}
+
 fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, SqliteError> {
     let failed = |error| SqliteError::sqlite(path.display(), error);
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;

@@ -15,6 +15,7 @@ pub(crate) use elements::Layout;
 pub(crate) use expand::Said;
 
 use crate::error::{Error, words};
+use crate::named::Named;
 use ahead::Ahead;
 use elements::Elements;
 use jird::event::Pattern;
@@ -115,6 +116,8 @@ pub(crate) struct Input {
 pub(crate) struct InputFile {
     /// The path, or [`STDIN`].
     pub(crate) path: PathBuf,
+    /// What it is called in place of its path.
+    pub(crate) name: Option<String>,
     /// Its position among the files of its input.
     pub(crate) index: usize,
     /// The size in bytes, if the file can be read at any offset.
@@ -197,6 +200,28 @@ impl Input {
             }
         }
         Ok(Self { files, noted: Arc::default() })
+    }
+
+    /// Opens exactly what has this name.
+    pub(crate) fn named(named: &Named, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Error> {
+        let Named { name, path, table } = named;
+        let failed = |words: &str| Err(Error::unread(format!("{name}: {words}")));
+        let file = if jird_store::is_store(path) {
+            InputFile::store(path, reading, progress)?
+        } else if path.metadata().is_ok_and(|data| !data.is_file()) {
+            return failed("is not a file any more");
+        } else {
+            match InputFile::open(path, table.as_deref(), reading, progress) {
+                Ok(file) => file,
+                Err(Refusal::Unreadable(message)) => return failed(&message),
+                Err(Refusal::Encoding(encoding)) => return failed(&encoding.to_string()),
+            }
+        };
+        if table.is_none() && file.layout == Layout::Table(FileFormat::Sqlite) {
+            return failed("is a database, and was not one when it was given its name");
+        }
+        let file = InputFile { name: Some(name.clone()), ..file };
+        Ok(Self { files: vec![Arc::new(file)], noted: Arc::default() })
     }
 
     /// Whether the whole input can be read twice.
@@ -343,6 +368,7 @@ impl InputFile {
             table: table.map(str::to_owned),
             records: reading.records.clone(),
             path: path.to_owned(),
+            name: None,
             index: 0,
             size: is_plain.then_some(metadata.len()),
             layout,
@@ -395,6 +421,7 @@ impl InputFile {
         let access = Access::Once(Mutex::new(Some((text, own))));
         Ok(Self {
             path,
+            name: None,
             index: 0,
             size: None,
             layout,
@@ -413,6 +440,7 @@ impl InputFile {
         let store = StoreText::open(path, reading.window, progress).map_err(|error| Error::store(&error))?;
         Ok(Self {
             path: path.to_owned(),
+            name: None,
             index: 0,
             size: Some(store.bytes()),
             layout: Layout::Lines,
@@ -469,6 +497,7 @@ impl InputFile {
     fn with_access(&self, access: Access, size: Option<u64>, disk_bytes: u64) -> Self {
         Self {
             path: self.path.clone(),
+            name: self.name.clone(),
             index: self.index,
             size,
             layout: self.layout,

@@ -4,6 +4,7 @@
 
 use super::ahead::{Ahead, Blocks};
 use crate::error::Error;
+use crate::interrupt::Interrupt;
 use jird::Path;
 use jird::event::filter::Project;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
@@ -37,6 +38,8 @@ pub(crate) struct Wanted {
     pub(crate) condition: Option<(Predicate, Vec<Path>)>,
     /// Takes the bad rows. Without it, the first is an error.
     pub(crate) pass_by: Option<PassBy>,
+    /// What ends the query early.
+    pub(crate) interrupt: Interrupt,
 }
 
 /// Takes the bad rows that a query leaves out.
@@ -46,11 +49,11 @@ impl TableFile {
     /// Starts the thread.
     pub(super) fn lines(self, name: String, wanted: Wanted) -> io::Result<Ahead> {
         Ahead::write(move |blocks| {
-            let Wanted { columns, condition, mut pass_by } = wanted;
+            let Wanted { columns, condition, mut pass_by, interrupt } = wanted;
             // A bad row is set aside whole.
             let columns = columns.filter(|_| pass_by.is_none());
             let rows = RowWriter { name: &name, blocks, pass_by: pass_by.as_mut() };
-            self.write(columns.as_deref(), condition.as_ref(), rows)
+            self.write(columns.as_deref(), condition.as_ref(), rows, &interrupt)
         })
     }
 
@@ -59,6 +62,7 @@ impl TableFile {
         columns: Option<&[String]>,
         condition: Option<&(Predicate, Vec<Path>)>,
         rows: RowWriter<'_, Blocks<'_>>,
+        interrupt: &Interrupt,
     ) -> io::Result<()> {
         let typed = |source: CsvSource<Reader>| source.typed().empty(Empty::Null);
         match self {
@@ -85,7 +89,7 @@ impl TableFile {
                     None => rows.copy(&mut { source }),
                 }
             }
-            Self::Sqlite(path, table) => write_sqlite(&path, table, columns, condition, rows),
+            Self::Sqlite(path, table) => write_sqlite(&path, table, columns, condition, rows, interrupt),
         }
     }
 }
@@ -97,8 +101,11 @@ fn write_sqlite(
     columns: Option<&[String]>,
     condition: Option<&(Predicate, Vec<Path>)>,
     rows: RowWriter<'_, Blocks<'_>>,
+    interrupt: &Interrupt,
 ) -> io::Result<()> {
-    let connection = sqlite::open_read_only(path).map_err(told)?;
+    let mut connection = sqlite::open_read_only(path).map_err(told)?;
+    let watched = interrupt.clone();
+    sqlite::stop_when(&mut connection, move || watched.error().is_some()).map_err(told)?;
     let table = match table {
         Some(table) => table,
         None => only_table(sqlite::tables(&connection).map_err(told)?)?,
@@ -119,6 +126,7 @@ fn write_sqlite(
     let copied = rows.copy(&mut query(condition.map(|(predicate, paths)| (predicate, &paths[..])))?.source());
     let is_of_row = |error: &io::Error| matches!(error.get_ref(), Some(inner) if inner.is::<Error>());
     match copied {
+        Err(_) if let Some(error) = interrupt.error() => Err(io::Error::other(error)),
         // The error counts the rows that were read. Another reading names the first bad row of the whole table.
         Err(error) if condition.is_some() && is_of_row(&error) => {
             let whole = RowWriter { name, blocks: io::sink(), pass_by: None };

@@ -3,20 +3,29 @@
 use super::{WriteError, Writer};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use jird_formats::{ArrowBatches, ArrowOptions, ParquetBatches, ParquetOptions};
+use jird_formats::{ArrowBatches, ArrowLayout, ArrowOptions, ParquetBatches, ParquetOptions};
 
-/// Writes an Arrow file.
-#[derive(Default)]
-pub(super) struct Arrow(Option<ArrowBatches<Vec<u8>>>);
+/// Writes Arrow IPC.
+pub(super) struct Arrow {
+    layout: ArrowLayout,
+    batches: Option<ArrowBatches<Vec<u8>>>,
+}
+
+impl Arrow {
+    pub(super) fn new(layout: ArrowLayout) -> Self {
+        Self { layout, batches: None }
+    }
+}
 
 impl Writer for Arrow {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), WriteError> {
-        self.0 = Some(ArrowBatches::new(Vec::new(), schema, ArrowOptions::default())?);
+        let options = ArrowOptions { layout: self.layout, ..ArrowOptions::default() };
+        self.batches = Some(ArrowBatches::new(Vec::new(), schema, options)?);
         Ok(())
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(batches) = &mut self.0 {
+        if let Some(batches) = &mut self.batches {
             batches.write(batch)?;
             out.append(batches.get_mut());
         }
@@ -24,7 +33,7 @@ impl Writer for Arrow {
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(mut batches) = self.0.take() {
+        if let Some(mut batches) = self.batches.take() {
             batches.finish()?;
             out.append(batches.get_mut());
         }

@@ -15,7 +15,7 @@ use crate::sql::{Output, Style};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
-use jird_formats::CsvError;
+use jird_formats::{ArrowLayout, CsvError};
 use std::io;
 
 /// The format of a result.
@@ -36,6 +36,8 @@ pub enum Format {
     Parquet,
     /// Apache Arrow, as a file.
     Arrow,
+    /// Apache Arrow, as a stream.
+    ArrowStream,
 }
 
 impl Format {
@@ -44,7 +46,7 @@ impl Format {
         match self {
             Self::Ndjson | Self::Json => Style::Json,
             Self::Csv | Self::Table | Self::Lines => Style::Cells,
-            Self::Parquet | Self::Arrow => Style::Typed,
+            Self::Parquet | Self::Arrow | Self::ArrowStream => Style::Typed,
         }
     }
 
@@ -122,7 +124,8 @@ pub(crate) fn writer(format: Format, columns: Vec<Output>, keys: &[String], widt
     match format {
         Format::Lines => Box::new(lines::Lines::new(columns)),
         Format::Parquet => Box::new(binary::Parquet::default()),
-        Format::Arrow => Box::new(binary::Arrow::default()),
+        Format::Arrow => Box::new(binary::Arrow::new(ArrowLayout::File)),
+        Format::ArrowStream => Box::new(binary::Arrow::new(ArrowLayout::Stream)),
         Format::Table => Box::new(table::Table::new(columns, width)),
         Format::Ndjson => Box::new(json::Json::lines(columns)),
         Format::Json => Box::new(json::Json::array(columns)),

@@ -14,6 +14,7 @@ pub(crate) use table::Table;
 pub(crate) use watch::Watch;
 
 use crate::bad::BadSink;
+use crate::interrupt::Interrupt;
 use jird::lines;
 
 /// How files are scanned.
@@ -24,4 +25,6 @@ pub(crate) struct ScanOptions {
     pub(crate) chunk_bytes: u64,
     /// Where bad records are noted, if they do not stop the query.
     pub(crate) bad: Option<BadSink>,
+    /// What ends the query early.
+    pub(crate) interrupt: Interrupt,
 }

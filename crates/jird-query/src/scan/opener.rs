@@ -28,6 +28,7 @@ use jird::{
     record::{Field, Mismatches, Predicate, Projection},
 };
 use jird_formats::{Accumulator, ColumnBuilder, holds};
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -367,7 +368,8 @@ impl<'p> Worker<'p> {
         let counts_only = plan.counts_only(file);
         if let Some(told) = &mut rows.told {
             let mut text = Vec::new();
-            jird::event::write_string(&file.path.to_string_lossy(), &mut text);
+            let name = file.name.as_deref().map_or_else(|| file.path.to_string_lossy(), Cow::Borrowed);
+            jird::event::write_string(&name, &mut text);
             told.file = String::from_utf8_lossy(&text).into_owned();
         }
         let is_live = !file.is_rereadable();

@@ -4,6 +4,7 @@ use super::ScanOptions;
 use crate::bad::{BadSink, Found, Wrong};
 use crate::error::{Error, with_hint};
 use crate::input::{Chosen, Input, InputFile, Wanted};
+use crate::interrupt::Interrupt;
 use jird::lines::{self, Bad, Check, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
     ErrorKind, Path,
@@ -29,6 +30,7 @@ pub(crate) struct Reader {
     trusting: LineReader,
     /// The blocks of a store that are read; without them, all.
     chosen: Option<Arc<Chosen>>,
+    interrupt: Interrupt,
 }
 
 /// What a [`Reader`] has seen.
@@ -72,6 +74,7 @@ impl Reader {
             lines: LineReader::new(options.lines),
             trusting: LineReader::new(trusting),
             chosen: None,
+            interrupt: options.interrupt.clone(),
         }
     }
 
@@ -102,7 +105,8 @@ impl Reader {
         mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
         mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { bad: sink, counts, record_limit, lines, trusting, chosen } = self;
+        let Self { bad: sink, counts, record_limit, lines, trusting, chosen, interrupt } = self;
+        interrupt.check()?;
         let store = file.store_text();
         let lines = if store.is_some() { trusting } else { lines };
         let passes_by = sink.is_some();
@@ -141,6 +145,7 @@ impl Reader {
             Some(error) => Err(Fault::Ours(error)),
             None if scanned.stopped => Ok(ControlFlow::Break(())),
             None => {
+                interrupt.check().map_err(Fault::Ours)?;
                 let bytes = piece.text().len() as u64;
                 let done = store.map_or(bytes, |store| store.note_block(piece.offset(), scanned.matched));
                 Ok(seen(Seen { bytes, done, scanned, found: found.take() }))
@@ -149,7 +154,7 @@ impl Reader {
         // Lines that are left out are not counted.
         let condition = filter.filter(|_| !*counts).map(|filter| (filter.clone(), projection.paths().to_vec()));
         let pass_by = sink.as_ref().map(|bad| bad.rows_of(file));
-        let wanted = Wanted { columns: columns(projection), condition, pass_by };
+        let wanted = Wanted { columns: columns(projection), condition, pass_by, interrupt: interrupt.clone() };
         let read = |part: Part<'_>| lines.read(part, counting, (projection, filter), visit, bad, end);
         run(file, range, wanted, (chosen.as_deref(), projection.paths()), read)
     }
@@ -161,7 +166,9 @@ impl Reader {
         range: Option<Range<u64>>,
         mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
+        let interrupt = &self.interrupt;
         let each = |_: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
+            interrupt.check().map_err(Fault::Ours)?;
             let scanned = Scanned { records: records(text), ..Scanned::default() };
             let bytes = text.len() as u64;
             Ok(seen(Seen { bytes, done: bytes, scanned, found: Found::default() }))
@@ -172,7 +179,8 @@ impl Reader {
             let scanned = Scanned { records, ..Scanned::default() };
             return Ok(seen(Seen { bytes: 0, done: 0, scanned, found: Found::default() }));
         }
-        let wanted = Wanted { columns: Some(Vec::new()), pass_by, ..Wanted::default() };
+        let interrupt = self.interrupt.clone();
+        let wanted = Wanted { columns: Some(Vec::new()), pass_by, interrupt, ..Wanted::default() };
         run(file, range, wanted, (None, &[]), |part| self.lines.pieces(part, each))
     }
 }

@@ -6,6 +6,8 @@ use super::select::{Emit, Rewriter};
 use super::unnest;
 use super::uses::{Rep, STREAM, SourceUse};
 use crate::error::Error;
+use crate::named::Named;
+use crate::nearest::nearest;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, SetExpr,
     TableAlias, TableFactor, TableWithJoins, Value,
@@ -71,6 +73,7 @@ impl Rewriter<'_> {
     fn named(&mut self, name: &ObjectName) -> Result<(String, Columns), Error> {
         if let [ObjectNamePart::Identifier(file), ObjectNamePart::Identifier(table)] = name.0.as_slice()
             && file.quote_style.is_some()
+            && self.named.is_none()
         {
             // A table of a database: `from 'shop.db'.orders`.
             let table = format!("{}::{}", file.value, table.value);
@@ -78,6 +81,9 @@ impl Rewriter<'_> {
             return Ok((table, Columns::Any(source)));
         }
         let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
+            if let Some(named) = self.named {
+                return Err(unknown(&name.to_string(), named));
+            }
             return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'")));
         };
         let is_stream = ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case(STREAM);
@@ -85,6 +91,15 @@ impl Rewriter<'_> {
         let table = if is_stream && !is_cte(&ident.value) { STREAM.to_owned() } else { ident.value.clone() };
         if let Some((_, columns)) = self.ctes.iter().rev().find(|(other, _)| *other == table) {
             return Ok((table, Columns::These(Rc::clone(columns))));
+        }
+        if let Some(named) = self.named {
+            let table = match named.iter().find(|named| named.name == ident.value) {
+                Some(named) => named,
+                None if is_stream => stream(named)?,
+                None => return Err(unknown(&ident.value, named).at(ident.span.start.line, ident.span.start.column)),
+            };
+            let source = self.source(&table.name);
+            return Ok((table.name.clone(), Columns::Any(source)));
         }
         if ident.quote_style.is_none() && table != STREAM {
             return Err(Error::sql(format!(
@@ -229,6 +244,44 @@ impl Rewriter<'_> {
             });
         }
         condition.ok_or_else(|| Error::sql("`using ()` names nothing"))
+    }
+}
+
+/// There is no table of this name.
+#[cold]
+fn unknown(name: &str, named: &[Named]) -> Error {
+    let names = || named.iter().map(|named| named.name.as_str());
+    let shown: String = name.chars().take(80).collect();
+    Error::sql(match nearest(name, names()) {
+        Some(near) => format!("there is no table {shown}; did you mean {near}?"),
+        None => format!("there is no table {shown}; there are {}", some(names())),
+    })
+}
+
+/// Some of many names.
+fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut some: Vec<_> = names.by_ref().take(10).collect();
+    if names.next().is_some() {
+        some.push("others");
+    }
+    some.join(", ")
+}
+
+/// The table that is meant by a query which names none.
+fn stream(named: &[Named]) -> Result<&Named, Error> {
+    match named {
+        [named] => Ok(named),
+        [] => Err(Error::sql("there are no tables")),
+        many => {
+            let mut stores = many.iter().filter(|named| jird_store::is_store(&named.path));
+            match (stores.next(), stores.next()) {
+                (Some(store), None) => Ok(store),
+                _ => {
+                    let names = some(many.iter().map(|named| named.name.as_str()));
+                    Err(Error::sql(format!("name a table, as in `from {}`: there are {names}", many[0].name)))
+                }
+            }
+        }
     }
 }
 

@@ -22,6 +22,7 @@ mod predicate;
 mod required;
 mod scope;
 mod select;
+mod served;
 mod spelling;
 mod supported;
 mod twice;
@@ -33,6 +34,7 @@ pub(crate) use forms::Known;
 pub(crate) use parse::{Parsed, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
+pub(crate) use served::check as check_served;
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
     AT_TIME_ZONE, IN_ROWS, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS,

@@ -17,7 +17,7 @@ pub(crate) struct Parsed {
 
 /// Parses one `select` statement, or `explain` of one.
 pub(crate) fn parse(sql: &str) -> Result<Parsed, Error> {
-    let wrong = |error: ParserError| Error::sql(error.to_string());
+    let wrong = |error: ParserError| Error::parser(error.to_string());
     let mut statements = parser(sql)?.parse_statements().map_err(wrong)?;
     let plain = |mut query: Box<Query>, explain| {
         spelling::plain(&mut *query)?;
@@ -41,7 +41,7 @@ pub(crate) fn parse(sql: &str) -> Result<Parsed, Error> {
 fn parser(sql: &str) -> Result<Parser<'_>, Error> {
     let written = Tokenizer::new(&GenericDialect {}, sql)
         .tokenize_with_location()
-        .map_err(|error| Error::sql(error.to_string()))?;
+        .map_err(|error| Error::parser(error.to_string()))?;
     let mut tokens: Vec<TokenWithSpan> = Vec::new();
     if lacks_select(&written) {
         let select = Tokenizer::new(&GenericDialect {}, "select * ").tokenize_with_location();
@@ -113,7 +113,7 @@ pub(super) fn plain_query(sql: &str) -> Result<Box<Query>, Error> {
 
 /// Parses one expression that has a plain form already.
 pub(super) fn plain_expression(sql: &str) -> Result<Expr, Error> {
-    let wrong = |error: ParserError| Error::sql(error.to_string());
+    let wrong = |error: ParserError| Error::parser(error.to_string());
     let mut parser = parser(sql)?;
     let expr = parser.parse_expr().map_err(wrong)?;
     parser.expect_token(&Token::EOF).map_err(wrong)?;

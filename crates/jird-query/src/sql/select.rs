@@ -8,6 +8,7 @@ use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
 use super::uses::{Leaf, Narrowed, Output, OutputKind, Rep, Rewritten, SourceUse, Style};
 use crate::error::Error;
+use crate::named::Named;
 use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, OrderBy, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement,
     visit_expressions, visit_relations,
@@ -52,6 +53,8 @@ pub(crate) struct Rewriter<'k> {
     /// The keys of the columns that the records of the result become.
     pub(crate) apart: Vec<String>,
     pub(crate) style: Style,
+    /// What may be read, if not everything may.
+    pub(crate) named: Option<&'k [Named]>,
 }
 
 /// Rewrites a parsed query.
@@ -61,9 +64,10 @@ pub(crate) fn rewrite(
     keys: Keys<'_>,
     known: &Known,
     style: Style,
+    named: Option<&[Named]>,
 ) -> Result<Rewritten, Error> {
     order_groups(&mut query, aggregates);
-    let mut rewriter = Rewriter::new(aggregates, keys, known, style);
+    let mut rewriter = Rewriter { named, ..Rewriter::new(aggregates, keys, known, style) };
     let columns = rewriter.query(&mut query, Emit::Output, true)?;
     let gathers = rewriter.groups || query.order_by.is_some();
     let outputs = columns
@@ -102,6 +106,7 @@ impl<'k> Rewriter<'k> {
             reaches_out: false,
             apart: Vec::new(),
             style,
+            named: None,
         }
     }
 }

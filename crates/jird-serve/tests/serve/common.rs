@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) const TASKS: &str = "
     create table tasks (id integer primary key, title text not null, done boolean not null default 0, price real,
@@ -42,6 +42,11 @@ impl Service {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        Self::start(folder, path, change)
+    }
+
+    /// One of this path and of what else the settings say.
+    pub(crate) fn start(folder: tempfile::TempDir, path: PathBuf, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::new(&path);
         change(&mut settings);
         let server = Server::bind(settings).unwrap();
@@ -111,6 +116,41 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// Whether this process runs nothing but the test of this name. If not, another process does, and passes.
+pub(crate) fn is_alone(name: &str) -> bool {
+    const ALONE: &str = "JIRD_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let run = std::process::Command::new(program).args(["--exact", name]).env(ALONE, "1").output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    false
+}
+
+/// Bytes of this process in memory.
+pub(crate) fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// Sends a request, and reads nothing.
+pub(crate) fn ask(service: &Service, target: &str) -> TcpStream {
+    let mut socket = service.connect();
+    write!(socket, "GET {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", service.address).unwrap();
+    socket
+}
+
+/// Waits until a line of the metrics is there.
+#[track_caller]
+pub(crate) fn wait_for(service: &Service, line: &str) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !service.get("/metrics").text().lines().any(|known| known == line) {
+        assert!(Instant::now() < until, "{line}: {}", service.get("/metrics").text());
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -2,7 +2,13 @@
 
 mod changes;
 mod common;
+mod events;
 mod hostile;
+mod page;
+#[cfg(feature = "query")]
+mod query;
 mod reading;
 mod safety;
+mod sharing;
+mod sources;
 mod streams;

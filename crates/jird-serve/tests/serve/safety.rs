@@ -41,7 +41,7 @@ fn a_token_is_needed_where_there_is_one() {
     for wrong in ["Bearer s3cre", "Bearer s3cret2", "Bearer S3cret", "Basic s3cret", "s3cret", "Bearer", ""] {
         assert_eq!(with(wrong).is(401).header("www-authenticate"), Some("Bearer"));
     }
-    for target in ["/tasks", "/tasks/1", "/nothing", "/", "/metrics", "/openapi.json", "/a/b/c"] {
+    for target in ["/tasks", "/tasks/1", "/nothing", "/_/none", "/metrics", "/openapi.json", "/a/b/c"] {
         service.get(target).is(401);
     }
     service.json("POST", "/tasks", r#"{"title": "x"}"#).is(401);

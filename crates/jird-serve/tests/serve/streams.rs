@@ -1,7 +1,7 @@
 //! Answers that are long, and clients that take them slowly or not at all.
 
-use crate::common::Service;
-use std::io::{Read, Write};
+use crate::common::{Service, ask, wait_for};
+use std::io::Read;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -18,22 +18,6 @@ fn big(rows: u32) -> String {
 const ENDLESS: &str = "create view endless as
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000000000)
     select max(i) as most from n;";
-
-fn ask(service: &Service, target: &str) -> TcpStream {
-    let mut socket = service.connect();
-    write!(socket, "GET {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", service.address).unwrap();
-    socket
-}
-
-/// Waits until a line of the metrics is there.
-#[track_caller]
-fn wait_for(service: &Service, line: &str) {
-    let until = Instant::now() + Duration::from_secs(20);
-    while !service.get("/metrics").text().lines().any(|known| known == line) {
-        assert!(Instant::now() < until, "{line}: {}", service.get("/metrics").text());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
 
 #[test]
 fn a_long_answer_is_whole_in_every_form() {

@@ -5,7 +5,8 @@ mod rows;
 
 pub use batch::Batch;
 pub(crate) use batch::now;
-pub(crate) use rows::{Clip, Key, LoggedBatch, Row, sorted_rows};
+pub use rows::Key;
+pub(crate) use rows::{Clip, LoggedBatch, Row, sorted_rows};
 
 /// What the times of some events say about their order: the width of their texts if all of them have their time in a
 /// text of this width, the order of which is the order of the events.

@@ -5,11 +5,11 @@ use arrow_buffer::Buffer;
 
 /// An event's place in the order of a store. No two events have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Key {
+pub struct Key {
     /// Nanoseconds since 1970.
-    pub(crate) time: i64,
+    pub time: i64,
     /// How many events came before it, ever.
-    pub(crate) arrival: u64,
+    pub arrival: u64,
 }
 
 /// What retention removed: the events before a time that had come before an arrival number.

@@ -21,7 +21,7 @@ mod read;
 use crate::event::Batch;
 use crate::files::checksum;
 
-pub(crate) use read::read;
+pub(crate) use read::{read, read_from};
 
 pub(crate) const LOG_MAGIC: &[u8; 8] = b"jirdlog1";
 const BATCH_MAGIC: &[u8; 8] = b"jirdbat1";

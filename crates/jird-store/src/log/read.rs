@@ -27,6 +27,48 @@ pub(crate) fn read(input: &dyn Input) -> io::Result<LogContent> {
     Ok(read_bytes(bytes))
 }
 
+/// How much of a log is read at a time, if its batches are no longer.
+const READ_BYTES: u64 = 1 << 20;
+
+/// Reads whole batches of a log from a byte on, which is where one begins, about a megabyte of them. Returns them and
+/// where they end; what is none between two whole batches is passed over.
+pub(crate) fn read_from(input: &dyn Input, at: u64) -> io::Result<(Vec<Arc<LoggedBatch>>, u64)> {
+    let mut wanted = READ_BYTES;
+    loop {
+        let rest = input.len()?.saturating_sub(at);
+        if rest == 0 {
+            return Ok((Vec::new(), at));
+        }
+        let mut bytes = Vec::new();
+        read_exact(input, at, rest.min(wanted), &mut bytes)?;
+        let (batches, end) = batches(bytes, at == 0);
+        if !batches.is_empty() || wanted >= rest {
+            return Ok((batches, at + end as u64));
+        }
+        wanted = wanted.saturating_mul(4);
+    }
+}
+
+/// The whole batches among these bytes, and where the last of them ends.
+fn batches(bytes: Vec<u8>, is_start: bool) -> (Vec<Arc<LoggedBatch>>, usize) {
+    let whole = Buffer::from_vec(bytes);
+    let bytes = whole.as_slice();
+    let mut at = if is_start && bytes.starts_with(LOG_MAGIC) { LOG_MAGIC.len() } else { 0 };
+    let (mut found, mut end) = (Vec::new(), 0);
+    let mut budget = bytes.len().saturating_mul(4);
+    while at < bytes.len() {
+        if let Some((batch, len)) = parse(&whole, at, &mut budget) {
+            found.push(Arc::new(batch));
+            at += len;
+            end = at;
+            continue;
+        }
+        let rest = bytes.get(at + 1..).unwrap_or_default();
+        at = memchr::memmem::find(rest, BATCH_MAGIC).map_or(bytes.len(), |next| at + 1 + next);
+    }
+    (found, end)
+}
+
 fn read_bytes(bytes: Vec<u8>) -> LogContent {
     let whole = Buffer::from_vec(bytes);
     let bytes = whole.as_slice();

@@ -67,8 +67,24 @@ impl State {
                 read.push(Lines { piece, text, rows });
             }
         }
-        merge(&read, buffer);
+        merge(&read, None, buffer);
         Ok(by_columns)
+    }
+
+    /// Replaces `buffer` by the lines of some pieces, and `keys` by the keys of their events, in the order of these.
+    pub(super) fn read_keyed(&self, pieces: &[Piece], keys: &mut Vec<Key>, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        keys.clear();
+        buffer.clear();
+        let mut read = Vec::new();
+        for piece in pieces {
+            let mut text = Vec::new();
+            if self.read_piece(piece, &mut text)? {
+                let rows = self.rows(piece.home);
+                read.push(Lines { piece, text, rows });
+            }
+        }
+        merge(&read, Some(keys), buffer);
+        Ok(())
     }
 
     /// Replaces `buffer` by the lines of a piece that overlaps with no other: lines of its columns if they have all
@@ -162,8 +178,8 @@ fn is_of_content(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidData)
 }
 
-/// Appends the lines of some pieces in the order of their keys.
-fn merge(read: &[Lines<'_>], buffer: &mut Vec<u8>) {
+/// Appends the lines of some pieces in the order of their keys, and these, if they are wanted.
+fn merge(read: &[Lines<'_>], keys: Option<&mut Vec<Key>>, buffer: &mut Vec<u8>) {
     let mut all: Vec<(Key, &[u8])> = Vec::new();
     for Lines { piece, text, rows } in read {
         let Some(rows) = rows else { continue };
@@ -186,4 +202,7 @@ fn merge(read: &[Lines<'_>], buffer: &mut Vec<u8>) {
     all.sort_by_key(|(key, _)| *key);
     buffer.reserve(all.iter().map(|(_, line)| line.len()).sum());
     all.iter().for_each(|(_, line)| buffer.extend_from_slice(line));
+    if let Some(keys) = keys {
+        keys.extend(all.iter().map(|(key, _)| *key));
+    }
 }

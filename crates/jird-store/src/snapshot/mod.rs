@@ -7,7 +7,7 @@ mod select;
 mod text;
 
 use crate::error::{Damage, Damages, Error};
-use crate::event::TextOrder;
+use crate::event::{Key, TextOrder};
 use crate::manifest::{Folder, Manifest};
 use crate::settings::{Settings, Window};
 use crate::span::SpanFile;
@@ -88,7 +88,15 @@ impl Snapshot {
     /// # Errors
     /// None so far; damaged blocks are left out.
     pub fn text(&self, window: Window) -> Result<Text, Error> {
-        Ok(Text::new(self.clone(), window))
+        Ok(Text::new(self.clone(), window, None))
+    }
+
+    /// As [`text`](Self::text), but only the events before this one, in the order of the text.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn text_before(&self, window: Window, before: Key) -> Result<Text, Error> {
+        Ok(Text::new(self.clone(), window, Some(before)))
     }
 
     /// What was found damaged so far, and left out. It grows as tables, indexes and blocks are read.

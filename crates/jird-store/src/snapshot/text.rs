@@ -116,9 +116,9 @@ pub(super) enum Home {
 }
 
 impl Text {
-    pub(super) fn new(snapshot: Snapshot, window: Window) -> Self {
+    pub(super) fn new(snapshot: Snapshot, window: Window, before: Option<Key>) -> Self {
         let state = &*snapshot.0;
-        let mut units = units(state, window);
+        let mut units = units(state, window, before);
         units.sort_unstable_by_key(|unit| unit.first);
         let mut groups: Vec<Vec<Unit>> = Vec::new();
         let mut end: Option<Key> = None;
@@ -228,6 +228,29 @@ impl Text {
         buffer: &mut Vec<u8>,
     ) -> Result<bool, Error> {
         self.snapshot.0.read(&self.text_block(id).pieces, Some(fields), condition, buffer)
+    }
+
+    /// As [`Text::read`] without a condition, and replaces `keys` by those of the events, in the order of their lines.
+    ///
+    /// # Errors
+    /// As [`Text::read`].
+    ///
+    /// # Panics
+    /// If the block is one of another text.
+    pub fn read_keyed(&self, id: BlockId, keys: &mut Vec<Key>, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        self.snapshot.0.read_keyed(&self.text_block(id).pieces, keys, buffer)
+    }
+
+    /// Whether a block has events that arrived with one of these numbers. Reads no document.
+    ///
+    /// # Panics
+    /// If the block is one of another text.
+    pub fn has_arrivals(&self, id: BlockId, arrivals: &Range<u64>) -> bool {
+        self.text_block(id).pieces.iter().any(|piece| {
+            let rows = self.snapshot.0.rows(piece.home);
+            let keys = rows.as_ref().and_then(|rows| rows.keys.get(piece.rows.clone())).unwrap_or_default();
+            keys.iter().any(|key| arrivals.contains(&key.arrival))
+        })
     }
 
     /// The number of the span of which a block is, if it is of one.
@@ -348,9 +371,9 @@ impl Section {
 }
 
 /// The spans and the blocks of the logs that may have events in the window. Reads nothing.
-fn units(state: &State, window: Window) -> Vec<Unit> {
+fn units(state: &State, window: Window, before: Option<Key>) -> Vec<Unit> {
     let key = |time| Key { time, arrival: 0 };
-    let until = window.until.map(key);
+    let until = [window.until.map(key), before].into_iter().flatten().min();
     let spans = state.spans.iter().enumerate().map(|(number, span)| {
         let entry = span.entry();
         Unit {

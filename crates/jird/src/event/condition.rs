@@ -51,6 +51,11 @@ impl Condition {
         &self.paths
     }
 
+    /// The predicate, whose slots are indices into the [paths](Self::paths).
+    pub fn predicate(&self) -> &Predicate {
+        &self.predicate
+    }
+
     /// How often values of different kinds were compared, in all records so far.
     pub fn mismatches(&self) -> Mismatches {
         self.mismatches

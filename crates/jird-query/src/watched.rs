@@ -1,0 +1,174 @@
+//! Plans that end soon after they are interrupted, also where one row becomes many.
+//!
+//! A scan ends by itself. But a join can make rows for minutes out of two batches, and a recursive query out of none, and
+//! all that within one step of the runtime, so that nobody sees that the client has gone. So their rows pass a checkpoint,
+//! and so do the conditions of joins, which may let no row through.
+
+use crate::interrupt::Interrupt;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Schema};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::joins::{
+    HashJoinExec, HashJoinExecBuilder, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
+};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
+};
+use futures::StreamExt;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// After so many batches others get their turn.
+const BATCHES: usize = 16;
+
+/// The same plan, with checkpoints.
+pub(crate) fn watched(plan: Arc<dyn ExecutionPlan>, interrupt: &Interrupt) -> Result<Arc<dyn ExecutionPlan>> {
+    let check = |input| Arc::new(Checked { input, interrupt: interrupt.clone() }) as Arc<dyn ExecutionPlan>;
+    plan.transform_up(|node| {
+        if node.name() == "RecursiveQueryExec" {
+            let children = node.children().into_iter().map(|child| check(Arc::clone(child))).collect();
+            return replace_children_if_necessary(node, children).map(Transformed::yes);
+        }
+        if !node.name().ends_with("JoinExec") && node.name() != "UnnestExec" {
+            return Ok(Transformed::no(node));
+        }
+        let node: Arc<dyn ExecutionPlan> = if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+            let filter = join.filter().map(|filter| filtered(filter, interrupt));
+            Arc::new(NestedLoopJoinExecBuilder::from(join).with_filter(filter).build()?)
+        } else if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+            let filter = join.filter().map(|filter| filtered(filter, interrupt));
+            Arc::new(HashJoinExecBuilder::from(join).with_filter(filter).build()?)
+        } else {
+            node
+        };
+        Ok(Transformed::yes(check(node)))
+    })
+    .data()
+}
+
+/// The same condition, with a checkpoint for each batch of rows.
+fn filtered(filter: &JoinFilter, interrupt: &Interrupt) -> JoinFilter {
+    let condition = Condition { inner: Arc::clone(filter.expression()), interrupt: interrupt.clone() };
+    JoinFilter::new(Arc::new(condition), filter.column_indices().to_vec(), Arc::clone(filter.schema()))
+}
+
+/// The rows of a node, as long as the query is not interrupted.
+#[derive(Debug)]
+struct Checked {
+    input: Arc<dyn ExecutionPlan>,
+    interrupt: Interrupt,
+}
+
+impl DisplayAs for Checked {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Checked")
+    }
+}
+
+impl ExecutionPlan for Checked {
+    fn name(&self) -> &'static str {
+        "Checked"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(Self { input: children.swap_remove(0), interrupt: self.interrupt.clone() }))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let interrupt = self.interrupt.clone();
+        let batches = self.input.execute(partition, context)?.enumerate().then(move |(number, batch)| {
+            let batch = interrupt.check().map_err(Into::into).and(batch);
+            async move {
+                if number % BATCHES == BATCHES - 1 {
+                    tokio::task::yield_now().await;
+                }
+                batch
+            }
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+    }
+}
+
+/// A condition that fails when the query is interrupted.
+#[derive(Debug)]
+struct Condition {
+    inner: Arc<dyn PhysicalExpr>,
+    interrupt: Interrupt,
+}
+
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.eq(&other.inner)
+    }
+}
+
+impl Eq for Condition {}
+
+impl Hash for Condition {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash(state);
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl PhysicalExpr for Condition {
+    fn data_type(&self, schema: &Schema) -> Result<DataType> {
+        self.inner.data_type(schema)
+    }
+
+    fn nullable(&self, schema: &Schema) -> Result<bool> {
+        self.inner.nullable(schema)
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        self.interrupt.check()?;
+        self.inner.evaluate(batch)
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.inner]
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn PhysicalExpr>>) -> Result<Arc<dyn PhysicalExpr>> {
+        Ok(Arc::new(Self { inner: children.swap_remove(0), interrupt: self.interrupt.clone() }))
+    }
+
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt_sql(f)
+    }
+}

@@ -1,0 +1,151 @@
+//! What is served, found once, when the server starts. Nothing but this is ever read.
+
+use crate::error::Error;
+use crate::settings::Source;
+use jird_formats::files::{Compression, FileFormat, MAGIC_BYTES};
+use jird_store::is_store;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What is served.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    pub(crate) database: Option<PathBuf>,
+    pub(crate) store: Option<Named>,
+    pub(crate) files: Vec<Named>,
+}
+
+/// Something with a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Database,
+    Store,
+    File,
+}
+
+impl Sources {
+    /// Finds out what each of them is.
+    pub(crate) fn find(sources: &[Source]) -> Result<Self, Error> {
+        let mut found = Self::default();
+        if sources.is_empty() {
+            return Err(Error::new("there is nothing to serve"));
+        }
+        for Source { name, path } in sources {
+            let shown = path.display();
+            match (kind(path)?, name) {
+                (Kind::Database, Some(name)) => {
+                    let message = "is a database, which has no name: its tables have names";
+                    return Err(Error::new(format!("{name}={shown}: {shown} {message}")));
+                }
+                (Kind::Database, None) => {
+                    if let Some(other) = found.database.replace(path.clone()) {
+                        return Err(Error::new(format!(
+                            "{shown}: one database is served, and {} is one",
+                            other.display()
+                        )));
+                    }
+                }
+                (Kind::Store, name) => {
+                    let named = Named::new(name.as_deref(), path)?;
+                    if let Some(other) = found.store.replace(named) {
+                        let other = other.path.display();
+                        return Err(Error::new(format!("{shown}: one event store is served, and {other} is one")));
+                    }
+                }
+                (Kind::File, name) => found.files.push(Named::new(name.as_deref(), path)?),
+            }
+        }
+        let mut names: Vec<_> = found.named().map(|named| named.name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(twice(pair[0])),
+            None => Ok(found),
+        }
+    }
+
+    /// The store and the files.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &Named> {
+        self.store.iter().chain(&self.files)
+    }
+}
+
+/// Two things have this name.
+pub(crate) fn twice(name: &str) -> Error {
+    Error::new(format!(
+        "two things that are served have the name {name}; OTHER=PATH gives a file or store another name"
+    ))
+}
+
+impl Named {
+    fn new(name: Option<&str>, path: &Path) -> Result<Self, Error> {
+        let name = match name {
+            Some(name) => Some(name.to_owned()),
+            None => own_name(path),
+        };
+        match name.filter(|name| !name.is_empty() && !name.contains('\0')) {
+            Some(name) => Ok(Self { name, path: path.to_owned() }),
+            None => Err(Error::new(format!("{}: has no name; NAME=PATH gives it one", path.display()))),
+        }
+    }
+}
+
+/// The name of a file without the endings that say what it is.
+fn own_name(path: &Path) -> Option<String> {
+    let mut name = PathBuf::from(path.file_name()?);
+    if Compression::of_name(&name) != Compression::None {
+        name.set_extension("");
+    }
+    if FileFormat::of_name(&name).is_some() {
+        name.set_extension("");
+    }
+    name.into_os_string().into_string().ok()
+}
+
+fn kind(path: &Path) -> Result<Kind, Error> {
+    let failed = |error| Error::because(path.display(), error);
+    let metadata = path.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return if is_store(path) {
+            Ok(Kind::Store)
+        } else {
+            let path = path.display();
+            Err(Error::new(format!("{path}: is a folder, but no event store; `jird ingest {path} FILE` makes one")))
+        };
+    }
+    if !metadata.is_file() {
+        return Err(Error::new(format!("{}: is not a file that can be read again and again", path.display())));
+    }
+    let mut start = Vec::new();
+    File::open(path).and_then(|file| file.take(MAGIC_BYTES as u64).read_to_end(&mut start)).map_err(failed)?;
+    // A database that has no tables yet may be empty.
+    let is_new = start.is_empty() && FileFormat::of_name(path) == Some(FileFormat::Sqlite);
+    let is_database = is_new || FileFormat::of_bytes(&start) == Some(FileFormat::Sqlite);
+    Ok(if is_database { Kind::Database } else { Kind::File })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_without_its_endings() {
+        for (path, name) in [
+            ("a/b.ndjson", Some("b")),
+            ("b.2024-01.JSONL.gz", Some("b.2024-01")),
+            ("x.csv.zst", Some("x")),
+            ("plain", Some("plain")),
+            ("events.d/", Some("events.d")),
+            ("..", None),
+        ] {
+            assert_eq!(own_name(Path::new(path)).as_deref(), name, "{path}");
+        }
+    }
+}

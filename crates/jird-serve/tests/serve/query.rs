@@ -1,0 +1,422 @@
+//! `/query`: SQL over what is served, and nothing else.
+
+use crate::common::{Answer, Service, TASKS, ask, is_alone, resident, wait_for};
+use jird_formats::sqlite::rusqlite::Connection;
+use jird_serve::{Settings, Source};
+use jird_store::{Store, WriterOptions};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write as _};
+use std::time::{Duration, Instant};
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+/// A database, a store and files, one of which is served under another name, and one not at all.
+fn serve(change: impl FnOnce(&mut Settings)) -> Service {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    Connection::open(at("test.db")).unwrap().execute_batch(TASKS).unwrap();
+    let store = Store::create(&at("log"), &jird_store::Settings::default()).unwrap();
+    let writer = store.writer(&WriterOptions::default()).unwrap();
+    for minute in 0..4 {
+        let event = format!(r#"{{"@t":"2024-03-05T07:0{minute}:30Z","@l":"Error","n":{minute}}}"#);
+        writer.commit(writer.append_event(event.as_bytes()).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+    fs::write(at("people.ndjson"), "{\"name\":\"Ann\",\"age\":41}\n{\"name\":\"Bob\",\"age\":7.50}\n").unwrap();
+    fs::write(at("prices.csv"), "what,price\ntea,3.20\n").unwrap();
+    fs::write(at("secret.ndjson"), "{\"password\":\"hunter2\"}\n").unwrap();
+    let sources = [("log", None), ("people.ndjson", None), ("prices.csv", Some("the prices"))];
+    let sources = sources.map(|(path, name)| Source { name: name.map(str::to_owned), path: at(path) });
+    let path = at("test.db");
+    Service::start(folder, path, |settings| {
+        settings.sources.extend(sources);
+        change(settings);
+    })
+}
+
+impl Service {
+    fn sql(&self, sql: &str) -> Answer {
+        let mut body = b"{\"sql\":".to_vec();
+        jird::event::write_string(sql, &mut body);
+        body.push(b'}');
+        self.send("POST", "/query", &[JSON], &body)
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut encoded, byte| {
+        write!(encoded, "%{byte:02x}").unwrap();
+        encoded
+    })
+}
+
+#[track_caller]
+fn check(service: &Service, sql: &str, wanted: &str) {
+    assert_eq!(service.sql(sql).is(200).text().replace("\n", ""), wanted, "{sql}");
+}
+
+#[test]
+fn everything_that_is_served_can_be_asked() {
+    let service = serve(|_| ());
+    check(
+        &service,
+        "select name, age * 2 as twice from people order by age",
+        r#"[{"name":"Bob","twice":15.0},{"name":"Ann","twice":82.0}]"#,
+    );
+    check(&service, "select price from \"the prices\"", r#"[{"price":3.20}]"#);
+    check(&service, "select price from 'the prices' where price > 100", "[]");
+    check(
+        &service,
+        "select id, done, tags from tasks where id = 1",
+        r#"[{"id":1,"done":0,"tags":["home",{"a":1.50}]}]"#,
+    );
+    check(&service, "select count(*) as n from open_tasks", r#"[{"n":2}]"#);
+    check(&service, "select \"a,b\" from \"odd \"\" name\"", r#"[{"a,b":"x"}]"#);
+    check(&service, "select n from log order by \"@t\" desc limit 1", r#"[{"n":3}]"#);
+    // Of several things, `stream` is the store.
+    check(&service, "select count(*) as n from stream", r#"[{"n":4}]"#);
+    check(
+        &service,
+        "select p.name, t.title from people p join tasks t on t.price < p.age order by 1",
+        r#"[{"name":"Ann","title":"Clean Room"},{"name":"Bob","title":"Clean Room"}]"#,
+    );
+    check(
+        &service,
+        "select time_bucket('2 minutes', \"@t\") as t, coalesce(\"@l\", '') as level, count(*) as n from log \
+         where n > 0 group by t, level order by t",
+        r#"[{"t":"2024-03-05T07:00:00Z","level":"Error","n":1},{"t":"2024-03-05T07:02:00Z","level":"Error","n":2}]"#,
+    );
+}
+
+#[test]
+fn a_query_comes_in_three_ways_and_its_result_in_all_forms() {
+    let service = serve(|_| ());
+    let sql = "select name from people order by name";
+    let get = |more: &str, accept| {
+        service.send("GET", &format!("/query?sql={}{more}", encoded(sql)), &[("Accept", accept)], b"").is(200)
+    };
+    let json = get("", "*/*");
+    assert_eq!(json.header("content-type"), Some("application/json"));
+    assert_eq!(json.text(), "[\n{\"name\":\"Ann\"},\n{\"name\":\"Bob\"}\n]\n");
+    assert_eq!(get("&limit=1", "application/x-ndjson").text(), "{\"name\":\"Ann\"}\n");
+    assert_eq!(get("&limit=0", "application/json").text(), "[]\n");
+    assert_eq!(get("", "text/csv").text().replace('\r', ""), "name\nAnn\nBob\n");
+    let file = get("", "application/vnd.apache.arrow.file");
+    assert!(file.body.starts_with(b"ARROW1") && file.body.ends_with(b"ARROW1") && file.is_whole);
+    let stream = get("", "application/vnd.apache.arrow.stream");
+    assert!(stream.body.starts_with(&[0xff; 4]) && stream.body.ends_with(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]));
+    assert!(get("", "application/vnd.apache.parquet").body.starts_with(b"PAR1"));
+    let plain =
+        service.send("POST", "/query?limit=1", &[("Content-Type", "application/sql; charset=utf-8")], sql.as_bytes());
+    assert_eq!(plain.is(200).tree()[0]["name"], "Ann");
+    let limited = service.json("POST", "/query", r#"{"limit": 1, "sql": "select name from people"}"#);
+    assert_eq!(limited.is(200).tree()[0]["name"], "Ann");
+    let packed =
+        service.send("GET", &format!("/query?sql={}", encoded(sql)), &[("Accept-Encoding", "gzip")], b"").is(200);
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    service.send("HEAD", &format!("/query?sql={}", encoded(sql)), &[], b"").is(200);
+    service.send("GET", "/query?sql=select+1", &[("Accept", "image/png")], b"").is(406);
+    assert_eq!(service.send("DELETE", "/query", &[], b"").is(405).header("allow"), Some("GET, HEAD, POST"));
+    assert_eq!(service.send("OPTIONS", "/query", &[], b"").is(204).header("allow"), Some("GET, HEAD, POST"));
+}
+
+#[test]
+fn an_arrow_result_is_what_pyarrow_reads() {
+    let Ok(python) = std::env::var("JIRD_PYTHON") else { return };
+    let service = serve(|_| ());
+    let sql = encoded("select name, age from people order by name");
+    let answer =
+        service.send("GET", &format!("/query?sql={sql}"), &[("Accept", "application/vnd.apache.arrow.file")], b"");
+    let path = service.path.with_file_name("result.arrow");
+    fs::write(&path, &answer.is(200).body).unwrap();
+    let program = "import pyarrow, sys; print(pyarrow.ipc.open_file(sys.argv[1]).read_all().to_pylist())";
+    let told = std::process::Command::new(python).args(["-c", program]).arg(path).output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&told.stdout).trim(),
+        "[{'name': 'Ann', 'age': 41.0}, {'name': 'Bob', 'age': 7.5}]",
+        "{told:?}"
+    );
+}
+
+#[test]
+fn no_sql_reaches_what_is_not_served() {
+    let service = serve(|settings| settings.write = true);
+    let folder = service.path.parent().unwrap().display().to_string();
+    let secret = format!("{folder}/secret.ndjson");
+    let database = service.path.display().to_string();
+    for sql in [
+        format!("select * from '{secret}'"),
+        format!("select * from \"{secret}\""),
+        format!("from '{secret}'"),
+        format!("select * from '{folder}/*.ndjson'"),
+        format!("select * from '{folder}'"),
+        format!("select * from 'file://{secret}'"),
+        format!("select * from '{database}'"),
+        format!("select * from '{database}'.tasks"),
+        format!("select * from '{database}::tasks'"),
+        format!("select * from people, '{secret}'"),
+        format!("select * from people p join '{secret}' s on true"),
+        format!("select (select password from '{secret}') from people"),
+        format!("select * from people where name in (select password from '{secret}')"),
+        format!("with a as (select * from '{secret}') select * from a"),
+        format!("with \"{secret}\" as (select 1 as a) select * from \"{secret}\", '{secret}x'"),
+        format!("select * from people union all select password from '{secret}'"),
+        format!("select * from read_csv('{secret}')"),
+        format!("select * from read_json('{secret}')"),
+        format!("select * from parquet_metadata('{secret}')"),
+        format!("select read_text('{secret}')"),
+        format!("table '{secret}'"),
+        format!("create external table x stored as json location '{secret}'"),
+        format!("create table x as select * from '{secret}'"),
+        format!("copy people to '{folder}/out.ndjson'"),
+        format!("copy (select 1) to '{folder}/out.csv'"),
+        format!("insert into tasks select * from '{secret}'"),
+        format!("select * from people; select * from '{secret}'"),
+        format!("explain select * from '{secret}'"),
+        "explain select * from people".into(),
+        "select * from 'people.ndjson'".into(),
+        "select * from './people.ndjson'".into(),
+        "select * from '-'".into(),
+        "select * from '/dev/stdin'".into(),
+        "select * from '/proc/self/environ'".into(),
+        "select * from \"https://localhost/x.parquet\"".into(),
+        "select * from information_schema.tables".into(),
+        "select * from information_schema.df_settings".into(),
+        "select * from sqlite_schema".into(),
+        "select * from log.spans".into(),
+        "select * from generate_series(1, 10)".into(),
+        "show tables".into(),
+        "describe people".into(),
+        "set datafusion.execution.target_partitions = 1000".into(),
+        "insert into people values (1)".into(),
+        "update tasks set title = 'x'".into(),
+        "delete from tasks".into(),
+        "drop table tasks".into(),
+        "attach 'secret.db' as s".into(),
+        "pragma writable_schema = 1".into(),
+        "load 'x.so'".into(),
+        "prepare a as select 1".into(),
+        "begin".into(),
+    ] {
+        let answer = service.sql(&sql);
+        assert_eq!(answer.status, 400, "{sql}: {answer:?}");
+        let told = answer.is(400).text().to_owned();
+        assert!(!told.contains("hunter2"), "{sql}: {told}");
+    }
+    let left = fs::read_dir(&folder)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().display().to_string().contains("out"))
+        .count();
+    assert_eq!(left, 0);
+    assert_eq!(service.get("/tasks").is(200).tree().as_array().unwrap().len(), 3);
+    // Neither results nor messages have a path.
+    check(&service, "select _file from people limit 1", r#"[{"_file":"people"}]"#);
+    for sql in ["select * from peopl", "select * from \"the price\"", "select nam + 1 from people"] {
+        assert!(!service.sql(sql).text().contains(&folder), "{sql}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let service = serve(|_| ());
+    let told = service.sql("select name\nfrom people where").is(400);
+    let tree = told.tree();
+    assert_eq!((tree["line"].as_u64(), tree["column"].as_u64()), (None, None), "the end has no place: {tree:?}");
+    let tree = service.sql("select name\nfrom people whre age > 1").is(400).tree();
+    assert_eq!((tree["line"].as_u64(), tree["column"].as_u64()), (Some(2), Some(18)), "{tree:?}");
+    let tree = service.sql("select name from\n  peopel").is(400).tree();
+    assert_eq!((tree["line"].as_u64(), tree["column"].as_u64()), (Some(2), Some(3)));
+    assert!(tree["detail"].as_str().unwrap().contains("did you mean people?"), "{tree:?}");
+    for (sql, wanted) in [
+        ("", "there is no query"),
+        ("select lenght(name) from people", "there is no function"),
+        ("select * from nothing_like_it", "there are log, people, the prices, tasks"),
+        ("select repeat(name, 1000000000) from people", "fill all memory"),
+        ("select name from people where age = Repeat('a', 9)", "fill all memory"),
+    ] {
+        assert!(service.sql(sql).is(400).text().contains(wanted), "{sql}: {:?}", service.sql(sql));
+    }
+    for (body, wanted) in [
+        (r#"{"sql": 1}"#, "no string"),
+        (r#"["select 1"]"#, "no object"),
+        (r#"{"sql": "select 1", "sql": "select 2"}"#, ""),
+        (r#"{"sql": "select 1", "x": 2}"#, "no \"x\""),
+        (r#"{"sql": "select 1", "limit": -1}"#, "limit must be"),
+        (r#"{"sql": "select 1", "limit": 1000001}"#, "at most 1000000"),
+        (r#"{"limit": 1}"#, "missing"),
+        ("{", "\"offset\":1"),
+    ] {
+        let text = service.json("POST", "/query", body).is(400).text().replace("\\\"", "\"");
+        assert!(text.contains(wanted), "{body}: {text}");
+    }
+    for query in ["", "?sql=select+1&sql=select+2", "?limit=x&sql=select+1", "?where=1", "?sql=%ff"] {
+        service.get(&format!("/query{query}")).is(400);
+    }
+    fs::write(service.path.with_file_name("people.ndjson"), "{\"name\":\"Ann\"}\n{\"name\":\n").unwrap();
+    let told = service.sql("select name from people order by age").is(422).text().to_owned();
+    assert!(told.contains("people:2:9") && !told.contains("people.ndjson"), "{told}");
+    fs::remove_file(service.path.with_file_name("people.ndjson")).unwrap();
+    assert!(service.sql("select * from people").is(500).text().contains("people: "));
+}
+
+#[test]
+fn a_file_is_read_as_it_is_at_each_query() {
+    let service = serve(|_| ());
+    let path = service.path.with_file_name("people.ndjson");
+    check(&service, "select count(*) as n from people", r#"[{"n":2}]"#);
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"name\":\"Eve\"}\n").unwrap();
+    check(&service, "select count(*) as n from people", r#"[{"n":3}]"#);
+    fs::write(&path, "{\"age\":1}\n").unwrap();
+    check(&service, "select sum(age) as n from people", r#"[{"n":1}]"#);
+    service.database().execute_batch("create table later (a); insert into later values (5)").unwrap();
+    wait_for_table(&service);
+    check(&service, "select a from later", r#"[{"a":5}]"#);
+}
+
+fn wait_for_table(service: &Service) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !service.get("/sources").text().contains("later") {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn pages_of_others_ask_nothing() {
+    let service = serve(|_| ());
+    let sql = "/query?sql=select+1+from+people";
+    service.send("GET", sql, &[("Origin", "http://evil.example")], b"").is(403);
+    service.send("GET", sql, &[("Sec-Fetch-Site", "cross-site")], b"").is(403);
+    service.send("GET", sql, &[("Sec-Fetch-Site", "same-site")], b"").is(403);
+    service.send("GET", sql, &[("Host", "evil.example")], b"").is(421);
+    let own = format!("http://{}", service.address);
+    service.send("GET", sql, &[("Sec-Fetch-Site", "same-origin"), ("Origin", &own)], b"").is(200);
+    let body = br#"{"sql": "select 1 from people"}"#;
+    service.send("POST", "/query", &[JSON, ("Origin", "null")], body).is(403);
+    for media in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""] {
+        service.send("POST", "/query", &[("Content-Type", media)], body).is(415);
+    }
+    service.send("POST", "/query", &[], body).is(415);
+    service.send("POST", "/query", &[JSON, ("Content-Encoding", "gzip")], body).is(415);
+    let guarded = serve(|settings| settings.token = Some("secret".into()));
+    guarded.get(sql).is(401);
+    guarded.send("POST", "/query", &[JSON], body).is(401);
+    guarded.send("GET", sql, &[("Authorization", "Bearer secret")], b"").is(200);
+}
+
+/// A query that takes minutes: it looks at each pair of many rows.
+const LONG: &str = "select count(*) as n from many a, many b where a.text || b.text = 'x' or a.i + b.i < 0";
+
+/// A file with this many rows.
+fn serve_many(rows: u32, change: impl FnOnce(&mut Settings)) -> Service {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.ndjson");
+    let text = (0..rows).fold(String::new(), |mut text, i| {
+        writeln!(text, "{{\"i\":{i},\"text\":\"{i:0100}\"}}").unwrap();
+        text
+    });
+    fs::write(&path, text).unwrap();
+    Service::start(folder, path, change)
+}
+
+#[test]
+fn a_query_ends_when_its_client_goes() {
+    let service = serve_many(20_000, |settings| settings.limits.queries = 1);
+    for sql in [
+        LONG,
+        "select * from many a, many b",
+        "select a.i from many a, many b where a.text || b.text = 'x' order by a.i",
+    ] {
+        let mut socket = ask(&service, &format!("/query?sql={}", encoded(sql)));
+        wait_for(&service, "jird_queries_active 1");
+        // The only place for queries is taken.
+        assert_eq!(service.sql("select 1 from many").is(503).header("retry-after"), Some("1"));
+        if sql.contains('*') && !sql.contains("count") {
+            socket.read_exact(&mut [0; 100_000]).unwrap();
+        }
+        drop(socket);
+        wait_for(&service, "jird_queries_active 0");
+    }
+    service.sql("select 1 from many limit 1").is(200);
+    // A view of SQLite that takes minutes before its first row.
+    let endless = "create view endless as with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000000000) select max(i) as most from n;";
+    let service = Service::with(endless, |_| ());
+    for sql in ["select most from endless", "select most + 1 as more from endless"] {
+        let socket = ask(&service, &format!("/query?sql={}", encoded(sql)));
+        wait_for(&service, "jird_queries_active 1");
+        drop(socket);
+        wait_for(&service, "jird_queries_active 0");
+    }
+}
+
+#[test]
+fn a_query_has_limits() {
+    let service = serve_many(20_000, |settings| {
+        settings.limits.rows = 15_000;
+        settings.limits.time = Duration::from_secs(2);
+    });
+    let begun = Instant::now();
+    let told = service.sql(LONG).is(503).text().to_owned();
+    assert!(told.contains("longer"), "{told}");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    // The first chunks have gone, so the body is cut.
+    let cut = service.sql("select text from many");
+    assert!(cut.status == 200 && !cut.is_whole, "{}", cut.body.len());
+    // Here they have not.
+    let sql = encoded("select 1 as a from many where i < 15001");
+    let told = service.send("GET", &format!("/query?sql={sql}"), &[("Accept", "text/csv")], b"").is(400);
+    assert!(told.text().contains("more than 15000 rows"), "{told:?}");
+    let whole = service.sql("select i from many where i < 15000");
+    assert!(whole.is_whole && whole.is(200).tree().as_array().unwrap().len() == 15_000);
+    let limited = service.json("POST", "/query", r#"{"sql": "select text from many", "limit": 15000}"#);
+    assert!(limited.is_whole && limited.is(200).tree().as_array().unwrap().len() == 15_000);
+    // SQL that is long or deep.
+    let sum = |count: usize| format!("select {}1 as n from many limit 1", "1+".repeat(count));
+    service.sql(&sum(40_000)).is(413);
+    let deep = service.sql(&sum(32_000));
+    assert!(deep.status < 500 || deep.status == 503, "{deep:?}");
+    let nested = service.sql(&format!("select {}1{} from many", "(".repeat(10_000), ")".repeat(10_000)));
+    assert!(nested.is(400).text().contains("recursion limit"));
+    assert!(service.sql("select 1 from many limit 1").is_whole);
+}
+
+#[test]
+fn a_query_has_a_limit_of_memory() {
+    let service = serve_many(20_000, |settings| settings.limits.query_bytes = 1 << 20);
+    for sql in [
+        "select text from many order by text desc",
+        "select text, count(*) from many group by text",
+        "select a.text from many a join many b on a.text = b.text",
+        "select array_agg(text) as all from many",
+        "select distinct text from many",
+    ] {
+        let told = service.sql(sql).is(503).text().to_owned();
+        assert!(told.contains("memory"), "{sql}: {told}");
+    }
+    service.sql("select count(*) from many").is(200);
+}
+
+#[test]
+fn a_long_result_takes_no_memory_and_queries_run_side_by_side() {
+    if !is_alone("query::a_long_result_takes_no_memory_and_queries_run_side_by_side") {
+        return;
+    }
+    let service = serve_many(60_000, |_| ());
+    let endless = ask(&service, &format!("/query?sql={}", encoded(LONG)));
+    let mut slow = ask(&service, "/query?sql=select+*+from+many+a,+many+b&limit=1000000");
+    wait_for(&service, "jird_queries_active 2");
+    slow.read_exact(&mut [0; 1000]).unwrap();
+    let before = resident();
+    // It goes on as far as its client takes it.
+    let mut rest = vec![0; 20 << 20];
+    slow.read_exact(&mut rest).unwrap();
+    drop(rest);
+    let begun = Instant::now();
+    check(&service, "select count(*) as n from many", r#"[{"n":60000}]"#);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    let more = resident().saturating_sub(before);
+    assert!(more < 30 << 20, "{more}");
+    drop((endless, slow));
+    wait_for(&service, "jird_queries_active 0");
+}
