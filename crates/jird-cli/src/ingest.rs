@@ -29,10 +29,6 @@ An event without one gets the time of its arrival. Events may come in any order.
 `jird query --store` asks a store, `jird store` looks after it.
 Exit codes: 0 success, 1 some lines were no events, 2 the command could not do its work.";
 
-/// What the log may keep when everything has come: every query reads it whole. Sealing less than this would leave small
-/// files behind.
-const SEAL_BYTES_AT_END: usize = 4 << 20;
-
 /// Put events into a store, which queries read with `--store`
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -175,10 +171,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let outcome = Outcome::worst(inputs, |input| ingest.add(input, &read));
     let Ingest { mut bad, bytes, .. } = ingest;
     bad.finish().context("writing the quarantine")?;
-    let sealed = if writer.unsealed_bytes() >= SEAL_BYTES_AT_END { writer.seal() } else { Ok(()) };
-    // What came is made durable whether or not it could be sealed.
-    let totals = writer.finish()?;
-    sealed?;
+    let totals = writer.finish_sealed()?;
     if args.stats {
         say(&stats(&totals, bytes, started.elapsed()));
     }
