@@ -35,7 +35,8 @@ const CRATES: [Layers; 8] = [
     Layers {
         name: "jird-serve",
         order: "error settings sources problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                database queries select follow state served query events read change paths openapi guard service server",
+                database queries select follow intake state guard served query events read change doors paths openapi \
+                service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {

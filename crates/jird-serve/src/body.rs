@@ -116,6 +116,18 @@ pub(crate) struct Received {
     room: Vec<OwnedSemaphorePermit>,
 }
 
+impl Received {
+    /// Takes room for more, in units.
+    ///
+    /// # Errors
+    /// 503 if bodies of others take all the room.
+    pub(crate) fn take_room(&mut self, rooms: &Arc<Semaphore>, units: usize) -> Result<(), Problem> {
+        let permit = Arc::clone(rooms).try_acquire_many_owned(units as u32);
+        self.room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
+        Ok(())
+    }
+}
+
 /// The unit in which room for bodies is given.
 pub(crate) const ROOM: usize = 16 << 10;
 
@@ -143,8 +155,7 @@ pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Sem
             }
             if len > room {
                 let units = (len - room).div_ceil(ROOM);
-                let permit = Arc::clone(rooms).try_acquire_many_owned(units as u32);
-                received.room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
+                received.take_room(rooms, units)?;
                 room += units * ROOM;
             }
             received.bytes.extend_from_slice(&bytes);

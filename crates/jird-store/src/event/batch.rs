@@ -190,6 +190,11 @@ impl BatchBuilder<'_> {
     pub fn events(&self) -> u64 {
         self.batch.events()
     }
+
+    /// Their bytes, minified, with line feeds.
+    pub fn bytes(&self) -> usize {
+        self.batch.text.len()
+    }
 }
 
 /// The time of the clock on the wall, in nanoseconds since 1970.
