@@ -41,7 +41,7 @@ const CRATES: [Layers; 8] = [
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "progress outcome input documents output color target signals limits window man validate fmt get ingest store convert describe query bench serve args",
+        order: "progress outcome input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args",
     },
 ];
 

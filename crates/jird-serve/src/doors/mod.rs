@@ -14,18 +14,21 @@ mod taken;
 mod time_key;
 mod unpack;
 
-use crate::body::{Body, receive};
+use crate::body::{Body, pass_over, receive_from};
 use crate::choice::text;
 use crate::guard::Guard;
 use crate::intake::Intake;
 use crate::problem::Problem;
 use crate::settings::Limits;
-use crate::state::State;
+use crate::state::{EventStore, State};
 use crate::uri;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{
+    ACCEPT, ALLOW, CONTENT_TYPE, EXPECT, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
+use jird_store::Batch;
 use media::Form;
 use std::sync::Arc;
 use taken::Taken;
@@ -99,10 +102,22 @@ impl Door {
 }
 
 /// Answers a request at a door. Failures have the form that the door's clients understand.
-pub(crate) async fn answer(state: &State, guard: &Guard, door: Door, parts: &Parts, body: Incoming) -> Response<Body> {
-    let mut response = match entered(state, guard, &door, parts, body).await {
+pub(crate) async fn answer(
+    state: &State,
+    guard: &Guard,
+    door: Door,
+    parts: &Parts,
+    mut body: Incoming,
+) -> Response<Body> {
+    let mut response = match entered(state, guard, &door, parts, &mut body).await {
         Ok(response) => response,
-        Err(problem) => told(&door, &parts.headers, &problem),
+        Err(problem) => {
+            // One that asked before it sends its body sends none.
+            if !parts.headers.contains_key(EXPECT) {
+                pass_over(&mut body, &state.limits).await;
+            }
+            told(&door, &parts.headers, &problem)
+        }
     };
     if door.is_elastic() {
         response.headers_mut().insert(PRODUCT.0, PRODUCT.1);
@@ -115,7 +130,7 @@ async fn entered(
     guard: &Guard,
     door: &Door,
     parts: &Parts,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Response<Body>, Problem> {
     guard.shipper(&parts.headers)?;
     let allowed = door.allowed();
@@ -152,9 +167,9 @@ async fn let_in(
     door: &Door,
     form: Form,
     packed: Packed,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Response<Body>, Problem> {
-    let mut received = receive(body, &state.limits, &state.rooms).await?;
+    let mut received = receive_from(body, &state.limits, &state.rooms).await?;
     let work = Work { intake: Arc::clone(intake), door: door.clone(), form, limits: state.limits };
     let is_small = packed == Packed::Plain && received.bytes.len() <= SMALL_BYTES;
     if is_small {
@@ -163,7 +178,7 @@ async fn let_in(
         if taken.refused.is_empty() {
             let answer = work.answer(&taken);
             let batch = taken.batch;
-            intake.append(batch).await?;
+            append(state, intake, batch).await?;
             return Ok(answer);
         }
     }
@@ -183,8 +198,15 @@ async fn let_in(
     let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the events were not read to their end");
     // The room is free again when the events are in the store.
     let (batch, answer, _room) = tokio::task::spawn_blocking(job).await.map_err(failed)??;
-    intake.append(batch).await?;
+    append(state, intake, batch).await?;
     Ok(answer)
+}
+
+/// Appends a batch, and tells those who follow the events.
+async fn append(state: &State, intake: &Intake, batch: Batch) -> Result<(), Problem> {
+    intake.append(batch).await?;
+    state.store.iter().for_each(EventStore::appended);
+    Ok(())
 }
 
 /// What is done with a body.

@@ -1,12 +1,18 @@
 //! The server as its clients see it, over real sockets.
 
 mod changes;
+mod clients;
 mod common;
+mod elastic;
 mod events;
 mod hostile;
+mod ingest;
+mod killed;
+mod otlp;
 #[cfg(feature = "query")]
 mod query;
 mod reading;
 mod safety;
+mod seq;
 mod sources;
 mod streams;
