@@ -14,7 +14,7 @@ use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
 use jird_store::{Batch, Compression, Settings, Store, Totals, Writer, WriterOptions, is_store};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
 Examples:
