@@ -19,9 +19,7 @@ pub(super) fn take<'b>(
 ) -> Result<Taken<'b>, Problem> {
     let mut taken = Taken::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
-        let mut lines = Lines::new(body);
-        let mut index = 0;
-        while let Some((line, number, offset)) = lines.next() {
+        for (index, (line, number, offset)) in (0..).zip(Lines::new(body)) {
             check_room(builder, limits)?;
             let refused = if are_objects && !is_object(line) { Some(None) } else { builder.add(line).err().map(Some) };
             if let Some(error) = refused {
@@ -30,7 +28,6 @@ pub(super) fn take<'b>(
                     None => no_object(line, index, number, offset),
                 });
             }
-            index += 1;
         }
         Ok(())
     });

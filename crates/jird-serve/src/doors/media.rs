@@ -32,12 +32,10 @@ impl Form {
         let asks_clef = || parameters.iter().any(|(name, _)| name == "clef");
         match door {
             Door::Ingest if is_clef => Ok(Self::Lines),
-            Door::Ingest if is_json => Ok(Self::Json),
             Door::Clef if is_clef || is_json => Ok(Self::Lines),
             Door::Raw if is_clef || is_json && asks_clef() => Ok(Self::Lines),
-            Door::Raw if is_json => Ok(Self::Json),
             Door::Bulk(_) if is_lines || is_json || is_elastic => Ok(Self::Lines),
-            Door::Logs if is_json => Ok(Self::Json),
+            Door::Ingest | Door::Raw | Door::Logs if is_json => Ok(Self::Json),
             Door::Logs if media == PROTOBUF => Ok(Self::Protobuf),
             _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, door.wanted())),
         }

@@ -204,7 +204,7 @@ async fn let_in(
 
 /// Appends a batch, and tells those who follow the events.
 async fn append(state: &State, intake: &Intake, batch: Batch) -> Result<(), Problem> {
-    intake.append(batch).await?;
+    intake.append(batch, state.limits.time).await?;
     state.store.iter().for_each(EventStore::appended);
     Ok(())
 }

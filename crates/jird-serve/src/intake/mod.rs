@@ -18,8 +18,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 /// Seconds after which a store that could not be written is worth another try.
 const RETRY_SECONDS: u32 = 5;
@@ -59,11 +61,11 @@ impl Intake {
         &self.settings
     }
 
-    /// Appends a batch, and waits until it is durable.
+    /// Appends a batch, and waits until it is durable, but not longer than so.
     ///
     /// # Errors
-    /// 503: it surely is not there, or nobody knows whether it will survive a loss of power.
-    pub(crate) async fn append(&self, batch: Batch) -> Result<(), Problem> {
+    /// 503: it is not there, or not yet, or nobody knows whether it will survive a loss of power.
+    pub(crate) async fn append(&self, batch: Batch, patience: Duration) -> Result<(), Problem> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -71,7 +73,8 @@ impl Intake {
         let (done, is_done) = oneshot::channel();
         let stopped = || refused("the server is stopping and takes no more events");
         self.queue.send(Job::Append(batch, done)).map_err(|_| stopped())?;
-        let appended = is_done.await.map_err(|_| stopped())?;
+        let late = |_| refused("the disk is slow: the events are not on it yet, and may still get there");
+        let appended = timeout(patience, is_done).await.map_err(late)?.map_err(|_| stopped())?;
         appended.map_err(|error| refused(&format!("the store takes no events: {error}")))?;
         self.events.fetch_add(events, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);

@@ -52,7 +52,7 @@ struct Logs<'b, 'r, 'p> {
 }
 
 /// The messages in the fields of this number.
-fn messages<'a>(message: &'a [u8], wanted: u64) -> impl Iterator<Item = Result<&'a [u8], Malformed>> {
+fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = Result<&[u8], Malformed>> {
     Fields(message).filter_map(move |field| match field {
         Ok((number, Field::Bytes(bytes))) if number == wanted => Some(Ok(bytes)),
         Ok(_) => None,
