@@ -63,7 +63,8 @@ fn send(address: &str, batches: &[&[u8]], next: &AtomicUsize) -> io::Result<u64>
         request.clear();
         write!(
             request,
-            "POST /ingest HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/x-ndjson\r\nContent-Length: {}\r\n\r\n",
+            "POST /ingest HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/x-ndjson\r\n\
+             Content-Length: {}\r\n\r\n",
             batch.len()
         )?;
         request.extend_from_slice(batch);

@@ -24,8 +24,8 @@ pub struct Settings {
     pub sync: Sync,
     /// The field that holds the time of an event, of a store that is made because there is none.
     pub time_field: Option<jird::Path>,
-    /// The file to which events are added that were refused because of what they are; by default `refused.ndjson` in the
-    /// folder of the store.
+    /// The file to which events are added that were refused because of what they are; by default `refused.ndjson` in
+    /// the folder of the store.
     pub quarantine: Option<PathBuf>,
     /// What requests must have as `Authorization: Bearer TOKEN`.
     pub token: Option<String>,

@@ -32,8 +32,8 @@ enum Kind {
 }
 
 impl Sources {
-    /// Finds out what each of them is. `makes_store`: what is not there yet becomes an event store, if it does not have the
-    /// name of a file.
+    /// Finds out what each of them is. `makes_store`: what is not there yet becomes an event store, if it does not have
+    /// the name of a file.
     pub(crate) fn find(sources: &[Source], makes_store: bool) -> Result<Self, Error> {
         let mut found = Self::default();
         if sources.is_empty() {

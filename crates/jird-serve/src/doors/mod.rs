@@ -1,9 +1,9 @@
 //! The doors through which events come into the store: one of our own, and those at which the clients of Seq,
 //! Elasticsearch and OpenTelemetry knock.
 //!
-//! Every door does the same: who may come in, what kind of body it is, the body itself within limits, unpacked; then its
-//! events straight into a batch, which is appended before the answer goes. What is no event is named in the answer and
-//! set aside, and the others are kept.
+//! Every door does the same: who may come in, what kind of body it is, the body itself within limits, unpacked; then
+//! its events straight into a batch, which is appended before the answer goes. What is no event is named in the answer
+//! and set aside, and the others are kept.
 
 mod bulk;
 mod lines;

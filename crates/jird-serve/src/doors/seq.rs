@@ -1,5 +1,5 @@
-//! Seq's older form of events, `{"Events": [{"Timestamp": …, "Level": …, "MessageTemplate": …, "Properties": {…}}]}`:
-//! they become what its newer clients send, compact events in which the names of properties stand beside `@t`, `@l` and
+//! Seq's older form of events:
+//! `{"Events": [{"Timestamp": …, "Level": …, "MessageTemplate": …, "Properties": {…}}]}`. They become what its newer clients send, compact events in which the names of properties stand beside `@t`, `@l` and
 //! `@mt`.
 
 use super::taken::{Taken, check_room, malformed};

@@ -10,7 +10,8 @@ use std::io::Read;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// The greatest window of Zstandard, as a power of two: 8 MiB, which every decoder must have (RFC 8878, section 3.1.1.1.2).
+/// The greatest window of Zstandard, as a power of two: 8 MiB, which every decoder should take (RFC 8878, section
+/// 3.1.1.1.2).
 const WINDOW_LOG_MAX: u32 = 23;
 
 /// How a body is compressed.

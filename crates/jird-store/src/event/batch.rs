@@ -62,8 +62,8 @@ impl Batch {
         .0
     }
 
-    /// Makes a batch of events that come one by one, of about `bytes` bytes in all: `work` adds them. What it returns is
-    /// returned, too.
+    /// Makes a batch of events that come one by one, of about `bytes` bytes in all: `work` adds them. What it returns
+    /// is returned, too.
     ///
     /// ```
     /// use jird_store::{Batch, Settings};

@@ -210,8 +210,8 @@ impl Writer {
         }
     }
 
-    /// Ends the writer as [`finish`](Self::finish) does, and before that [seals](Self::seal) what is in the logs, unless it
-    /// is less than 4 MB: every query reads the logs whole, and sealing less would leave small files.
+    /// Ends the writer as [`finish`](Self::finish) does, and before that [seals](Self::seal) what is in the logs, unless
+    /// it is less than 4 MB: every query reads the logs whole, and sealing less would leave small files.
     ///
     /// # Errors
     /// As [`seal`](Self::seal) and [`finish`](Self::finish). What came is durable whether or not it could be sealed.
