@@ -35,12 +35,13 @@ const CRATES: [Layers; 8] = [
     Layers {
         name: "jird-serve",
         order: "error settings sources problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                database queries select follow state served query events read change paths openapi page guard service server",
+                database queries select follow intake state guard served query events read change doors paths openapi page \
+                 service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "progress outcome input documents output color target signals limits window man validate fmt get ingest store convert describe query bench serve args",
+        order: "progress outcome input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args",
     },
 ];
 

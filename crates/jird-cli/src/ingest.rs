@@ -4,13 +4,14 @@ use crate::input::{Counter, Input};
 use crate::limits::RecordArgs;
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say};
 use crate::progress::Progress;
+use crate::store_args::{SyncArgument, path_of};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use jird::Path;
 use jird::event::Place;
 use jird::lines::{self, StreamPiece, StreamPieces, newlines};
 use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
-use jird_store::{Batch, Compression, Settings, Store, Sync, Totals, Writer, WriterOptions, is_store};
+use jird_store::{Batch, Compression, Settings, Store, Totals, Writer, WriterOptions, is_store};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -28,10 +29,6 @@ a number of seconds since 1970 (of milliseconds, microseconds or nanoseconds, if
 An event without one gets the time of its arrival. Events may come in any order.
 `jird query --store` asks a store, `jird store` looks after it.
 Exit codes: 0 success, 1 some lines were no events, 2 the command could not do its work.";
-
-/// What the log may keep when everything has come: every query reads it whole. Sealing less than this would leave small
-/// files behind.
-const SEAL_BYTES_AT_END: usize = 4 << 20;
 
 /// Put events into a store, which queries read with `--store`
 #[derive(Debug, clap::Args)]
@@ -81,31 +78,6 @@ enum CompressionArgument {
     Zstd,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SyncArgument {
-    /// Each batch is on disk before the next is read
-    Batch,
-    /// A power failure costs the last 200 ms at most
-    Interval,
-    /// A power failure costs what the system has not written yet
-    None,
-}
-
-/// A power failure costs at most what came within this time.
-const INTERVAL: Duration = Duration::from_millis(200);
-
-/// The path of a field: a.b is the key b of the object a; one that begins with a slash is a JSON Pointer.
-fn path_of(field: &str) -> Result<Path> {
-    let keys: Vec<String> = match field.strip_prefix('/') {
-        Some(pointer) => pointer.split('/').map(|key| key.replace("~1", "/").replace("~0", "~")).collect(),
-        None => field.split('.').map(str::to_owned).collect(),
-    };
-    if keys.iter().any(String::is_empty) {
-        bail!("{field:?} names no field: write a.b for the key b of the object a, or a JSON Pointer such as /a/b");
-    }
-    Ok(keys.into_iter().fold(Path::root(), Path::key))
-}
-
 impl IngestArgs {
     fn settings(&self) -> Result<Settings> {
         let mut settings = Settings::default();
@@ -137,14 +109,7 @@ impl IngestArgs {
     }
 
     fn writer_options(&self) -> WriterOptions {
-        WriterOptions {
-            sync: match self.sync {
-                SyncArgument::Batch => Sync::Batch,
-                SyncArgument::Interval => Sync::Interval(INTERVAL),
-                SyncArgument::None => Sync::None,
-            },
-            ..WriterOptions::default()
-        }
+        WriterOptions { sync: self.sync.into(), ..WriterOptions::default() }
     }
 }
 
@@ -175,10 +140,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let outcome = Outcome::worst(inputs, |input| ingest.add(input, &read));
     let Ingest { mut bad, bytes, .. } = ingest;
     bad.finish().context("writing the quarantine")?;
-    let sealed = if writer.unsealed_bytes() >= SEAL_BYTES_AT_END { writer.seal() } else { Ok(()) };
-    // What came is made durable whether or not it could be sealed.
-    let totals = writer.finish()?;
-    sealed?;
+    let totals = writer.finish_sealed()?;
     if args.stats {
         say(&stats(&totals, bytes, started.elapsed()));
     }

@@ -31,6 +31,8 @@ mod serve;
 mod signals;
 #[cfg(feature = "convert")]
 mod store;
+#[cfg(any(feature = "convert", feature = "serve"))]
+mod store_args;
 mod target;
 mod validate;
 #[cfg(any(feature = "convert", feature = "query"))]

@@ -2,6 +2,7 @@
 
 use crate::outcome::{Outcome, report as say};
 use crate::signals;
+use crate::store_args::{SyncArgument, path_of};
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
 use jird_serve::{Server, Settings, Source};
@@ -16,12 +17,17 @@ Examples:
   jird serve people.db                                  read-only, at 127.0.0.1:8082
   jird serve people.db log/ visits=visits-2024.csv.gz   a database, an event store, a file under another name
   jird serve people.db --listen 127.0.0.1:8083 --write
+  jird serve shop-log --write                           an event store, which is made if it is not there
 
 A client asks for rows by GET /TABLE, with conditions as PostgREST has them, and for one by /TABLE/KEY:
     curl 'localhost:8082/users?id=gte.2&order=name&limit=10'
     curl localhost:8082/users/2
 With --write, POST inserts, PATCH and PUT change, DELETE deletes. /query?sql=… answers SQL over all that is served,
 /events has the events of the store. /openapi.json lists all there is. A browser shows a page at the same address.
+
+A store takes events by POST /ingest, a line of JSON each, and where the clients of Seq, Elasticsearch (_bulk) and
+OpenTelemetry (/v1/logs) send them:
+    curl localhost:8082/ingest -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson
 
 A server that other machines can reach needs a token, which clients send as Authorization: Bearer TOKEN.
 It speaks HTTP without TLS: put it behind a proxy that has TLS where others can listen.
@@ -40,6 +46,15 @@ pub(crate) struct ServeArgs {
     /// Let requests change what is served
     #[arg(long)]
     write: bool,
+    /// When events are on disk: before they are acknowledged, within 200 ms, or when the system likes
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "interval")]
+    sync: SyncArgument,
+    /// Of a new store: the field that holds the time of an event [default: @t]
+    #[arg(long, value_name = "FIELD")]
+    time_field: Option<String>,
+    /// Where events go that are refused because of what they are [default: refused.ndjson in the store]
+    #[arg(long, value_name = "FILE")]
+    quarantine: Option<PathBuf>,
     /// A file whose first line is the token that requests must have
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -93,6 +108,9 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     settings.sources = args.sources.iter().map(|source| Source::new(source)).collect();
     settings.listen = args.listen;
     settings.write = args.write;
+    settings.sync = args.sync.into();
+    settings.time_field = args.time_field.as_deref().map(path_of).transpose()?;
+    settings.quarantine.clone_from(&args.quarantine);
     settings.hosts.clone_from(&args.host);
     settings.cors.clone_from(&args.cors);
     settings.log = !args.quiet;

@@ -12,6 +12,7 @@ use hyper::StatusCode;
 use hyper::body::Incoming;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
 
@@ -116,6 +117,21 @@ pub(crate) struct Received {
     room: Vec<OwnedSemaphorePermit>,
 }
 
+impl Received {
+    /// Takes room for more, in units.
+    ///
+    /// # Errors
+    /// 503 if bodies of others take all the room.
+    pub(crate) fn take_room(&mut self, rooms: &Arc<Semaphore>, units: usize) -> Result<(), Problem> {
+        let permit = Arc::clone(rooms).try_acquire_many_owned(units as u32);
+        self.room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
+        Ok(())
+    }
+}
+
+/// The longest time for the rest of a body that is not wanted.
+const PASS_OVER: Duration = Duration::from_secs(5);
+
 /// The unit in which room for bodies is given.
 pub(crate) const ROOM: usize = 16 << 10;
 
@@ -124,6 +140,15 @@ pub(crate) const ROOM: usize = 16 << 10;
 /// # Errors
 /// 413 if it is too long, 408 if it takes too long, 503 if bodies of others take all the room, 400 if it ends early.
 pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Semaphore>) -> Result<Received, Problem> {
+    receive_from(&mut body, limits, rooms).await
+}
+
+/// As [`receive`], and what is not received can be [passed over](pass_over).
+pub(crate) async fn receive_from(
+    body: &mut Incoming,
+    limits: &Limits,
+    rooms: &Arc<Semaphore>,
+) -> Result<Received, Problem> {
     let too_long = || {
         let detail = format!("a body has at most {} bytes here", limits.body_bytes);
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
@@ -134,7 +159,7 @@ pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Sem
     let mut received = Received { bytes: Vec::new(), room: Vec::new() };
     let mut room = 0;
     let all = async {
-        while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        while let Some(frame) = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
             let frame = frame.map_err(|error| Problem::bad(format!("the body did not come whole: {error}")))?;
             let Ok(bytes) = frame.into_data() else { continue };
             let len = received.bytes.len() + bytes.len();
@@ -143,8 +168,7 @@ pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Sem
             }
             if len > room {
                 let units = (len - room).div_ceil(ROOM);
-                let permit = Arc::clone(rooms).try_acquire_many_owned(units as u32);
-                received.room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
+                received.take_room(rooms, units)?;
                 room += units * ROOM;
             }
             received.bytes.extend_from_slice(&bytes);
@@ -155,4 +179,18 @@ pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Sem
         .await
         .map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive"))??;
     Ok(received)
+}
+
+/// Takes the rest of a body that is not wanted, up to the limit of a body. A client that is still sending when its
+/// connection is closed may not see the answer.
+pub(crate) async fn pass_over(body: &mut Incoming, limits: &Limits) {
+    let mut rest = limits.body_bytes;
+    let all = async {
+        while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
+            let Some(less) = rest.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else { return };
+            rest = less;
+        }
+    };
+    // Who sends too slowly is cut off.
+    let _ = timeout(PASS_OVER, all).await;
 }

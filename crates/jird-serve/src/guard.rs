@@ -80,6 +80,37 @@ impl Guard {
         Err(Problem::new(StatusCode::UNAUTHORIZED, "this server needs its token, as Authorization: Bearer TOKEN"))
     }
 
+    /// As [`token`](Self::token), for programs that send events: they have it in `X-Seq-ApiKey`, in `Authorization` as
+    /// `Bearer` or `ApiKey`, or as the password of `Basic`; also behind the identifier of a key of Elasticsearch.
+    ///
+    /// # Errors
+    /// 401.
+    pub(crate) fn shipper(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(token) = &self.token else { return Ok(()) };
+        let is_token = |given: &[u8]| is_same(given, token.as_bytes());
+        if headers.get("x-seq-apikey").is_some_and(|key| is_token(key.as_bytes())) {
+            return Ok(());
+        }
+        let given = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
+        let after = |word: &[u8]| {
+            let (start, rest) = given.split_at_checked(word.len())?;
+            start.eq_ignore_ascii_case(word).then_some(rest)
+        };
+        // The user, or the key's identifier, may be any.
+        let is_second = |given: &[u8]| {
+            let pair = base64_simd::STANDARD.decode_to_vec(given).unwrap_or_default();
+            pair.iter().position(|byte| *byte == b':').is_some_and(|end| is_token(&pair[end + 1..]))
+        };
+        let is_known = if let Some(key) = after(b"ApiKey ") {
+            is_token(key) || is_second(key)
+        } else if let Some(pair) = after(b"Basic ") {
+            is_second(pair)
+        } else {
+            false
+        };
+        if is_known { Ok(()) } else { self.token(headers) }
+    }
+
     /// Refuses a request that a page of another server sends, unless its origin is allowed.
     ///
     /// # Errors

@@ -18,6 +18,8 @@ pub(crate) struct Problem {
     place: Option<Box<Located>>,
     /// A line and a character in it, counted from one, if what is wrong is no JSON.
     at: Option<(u64, u64)>,
+    /// The server has too much to do just now.
+    pub(crate) is_busy: bool,
     /// Seconds until it is worth to ask again.
     pub(crate) retry_after: Option<u32>,
     /// The methods that the resource has, for the status 405.
@@ -27,7 +29,8 @@ pub(crate) struct Problem {
 impl Problem {
     #[cold]
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), place: None, at: None, retry_after: None, allow: None }
+        let detail = detail.into();
+        Self { status, detail, place: None, at: None, is_busy: false, retry_after: None, allow: None }
     }
 
     /// The request itself is wrong.
@@ -46,7 +49,7 @@ impl Problem {
     /// The server has too much to do.
     #[cold]
     pub(crate) fn busy(detail: impl Into<String>) -> Self {
-        Self { retry_after: Some(1), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, detail) }
+        Self { is_busy: true, retry_after: Some(1), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, detail) }
     }
 
     /// The resource does not have the method.

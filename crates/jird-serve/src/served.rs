@@ -24,7 +24,7 @@ pub(crate) fn list(state: &State) -> Vec<u8> {
         text.extend_from_slice(b"]}");
     }
     if let Some(store) = &state.store {
-        item(&store.name, "store", false, None, &mut text);
+        item(&store.name, "store", store.intake.is_some(), None, &mut text);
         text.extend_from_slice(b",\"time\":");
         write_string(&store.store.settings().time_field.to_string(), &mut text);
         text.push(b'}');

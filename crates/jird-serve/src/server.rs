@@ -109,10 +109,11 @@ impl Server {
             .thread_name("serve")
             .build()
             .map_err(|error| Error::because("starting threads", error))?;
+        let service = Arc::clone(&self.service);
         let served = runtime.block_on(self.serve(&runtime));
         // What is left takes no part in anything that counts: queries whose clients are gone.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        served
+        served.and(service.finish())
     }
 
     async fn serve(self, runtime: &Runtime) -> Result<(), Error> {

@@ -2,9 +2,11 @@
 
 use crate::body::Body;
 use crate::change::change;
+use crate::doors::{self, Door};
 use crate::error::Error;
 use crate::events;
 use crate::guard::Guard;
+use crate::intake::Intake;
 use crate::journal::Journal;
 use crate::openapi;
 use crate::page::page;
@@ -54,6 +56,15 @@ impl Service {
         }
     }
 
+    /// Ends what writes to the store.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        self.intake().map_or(Ok(()), Intake::finish)
+    }
+
+    fn intake(&self) -> Option<&Intake> {
+        self.state.store.as_ref().and_then(|store| store.intake.as_deref())
+    }
+
     /// Looks whether the schema has changed.
     pub(crate) fn refresh(&self) {
         self.state.refresh();
@@ -85,6 +96,11 @@ impl Service {
             return Ok(preflight());
         }
         let segments = uri::segments(parts.uri.path())?;
+        if self.state.store.is_some()
+            && let Some(door) = Door::of(&segments, &parts.method, &parts.headers)
+        {
+            return Ok(doors::answer(&self.state, &self.guard, door, &parts, body).await);
+        }
         if let Some(file) = page(&segments, &parts.headers) {
             only_get(&parts.method)?;
             return Ok(file);
@@ -117,7 +133,10 @@ impl Service {
         match (name, &id) {
             ("metrics", None) => {
                 only_get(&parts.method)?;
-                let metrics = self.journal.metrics() + &self.state.metrics();
+                let mut metrics = self.journal.metrics() + &self.state.metrics();
+                if let Some(intake) = self.intake() {
+                    intake.metrics(&mut metrics);
+                }
                 return Ok(text("text/plain; version=0.0.4", metrics.into_bytes()));
             }
             ("openapi.json", None) => {

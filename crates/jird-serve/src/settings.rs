@@ -1,10 +1,14 @@
 //! What a server is told.
 
 use core::fmt;
+use jird_store::Sync;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// A loss of power costs at most the events of this time, unless something else is said.
+const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a [`Server`](crate::Server) serves, where, and to whom.
 #[derive(Clone)]
@@ -16,6 +20,13 @@ pub struct Settings {
     /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
     /// that readers go on while somebody writes.
     pub write: bool,
+    /// How durable an event is when it is acknowledged.
+    pub sync: Sync,
+    /// The field that holds the time of an event, of a store that is made because there is none.
+    pub time_field: Option<jird::Path>,
+    /// The file to which events are added that were refused because of what they are; by default `refused.ndjson` in
+    /// the folder of the store.
+    pub quarantine: Option<PathBuf>,
     /// What requests must have as `Authorization: Bearer TOKEN`.
     pub token: Option<String>,
     /// Names under which clients reach the server, beside `localhost` and its address: what `Host` may be, without the
@@ -114,6 +125,9 @@ impl Settings {
             sources: vec![Source { name: None, path: path.into() }],
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             write: false,
+            sync: Sync::Interval(SYNC_INTERVAL),
+            time_field: None,
+            quarantine: None,
             token: None,
             hosts: Vec::new(),
             cors: Vec::new(),
@@ -126,11 +140,14 @@ impl Settings {
 impl fmt::Debug for Settings {
     /// Without the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sources, listen, write, token, hosts, cors, limits, log } = self;
+        let Self { sources, listen, write, sync, time_field, quarantine, token, hosts, cors, limits, log } = self;
         f.debug_struct("Settings")
             .field("sources", sources)
             .field("listen", listen)
             .field("write", write)
+            .field("sync", sync)
+            .field("time_field", time_field)
+            .field("quarantine", quarantine)
             .field("token", &token.as_ref().map(|_| "…"))
             .field("hosts", hosts)
             .field("cors", cors)

@@ -5,7 +5,7 @@ use crate::settings::Source;
 use jird_formats::files::{Compression, FileFormat, MAGIC_BYTES};
 use jird_store::is_store;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// What is served.
@@ -32,15 +32,16 @@ enum Kind {
 }
 
 impl Sources {
-    /// Finds out what each of them is.
-    pub(crate) fn find(sources: &[Source]) -> Result<Self, Error> {
+    /// Finds out what each of them is. `makes_store`: what is not there yet becomes an event store, if it does not have
+    /// the name of a file.
+    pub(crate) fn find(sources: &[Source], makes_store: bool) -> Result<Self, Error> {
         let mut found = Self::default();
         if sources.is_empty() {
             return Err(Error::new("there is nothing to serve"));
         }
         for Source { name, path } in sources {
             let shown = path.display();
-            match (kind(path)?, name) {
+            match (kind(path, makes_store)?, name) {
                 (Kind::Database, Some(name)) => {
                     let message = "is a database, which has no name: its tables have names";
                     return Err(Error::new(format!("{name}={shown}: {shown} {message}")));
@@ -109,11 +110,16 @@ fn own_name(path: &Path) -> Option<String> {
     name.into_os_string().into_string().ok()
 }
 
-fn kind(path: &Path) -> Result<Kind, Error> {
+fn kind(path: &Path, makes_store: bool) -> Result<Kind, Error> {
     let failed = |error| Error::because(path.display(), error);
-    let metadata = path.metadata().map_err(failed)?;
+    let metadata = match path.metadata() {
+        Err(error) if makes_store && error.kind() == ErrorKind::NotFound && !is_name_of_file(path) => {
+            return Ok(Kind::Store);
+        }
+        metadata => metadata.map_err(failed)?,
+    };
     if metadata.is_dir() {
-        return if is_store(path) {
+        return if is_store(path) || makes_store && path.read_dir().map_err(failed)?.next().is_none() {
             Ok(Kind::Store)
         } else {
             let path = path.display();
@@ -129,6 +135,10 @@ fn kind(path: &Path) -> Result<Kind, Error> {
     let is_new = start.is_empty() && FileFormat::of_name(path) == Some(FileFormat::Sqlite);
     let is_database = is_new || FileFormat::of_bytes(&start) == Some(FileFormat::Sqlite);
     Ok(if is_database { Kind::Database } else { Kind::File })
+}
+
+fn is_name_of_file(path: &Path) -> bool {
+    FileFormat::of_name(path).is_some() || Compression::of_name(path) != Compression::None
 }
 
 #[cfg(test)]

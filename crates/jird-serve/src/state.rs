@@ -5,13 +5,14 @@ use crate::catalog::Table;
 use crate::database::Database;
 use crate::error::Error;
 use crate::follow::Follow;
+use crate::intake::Intake;
 use crate::problem::Problem;
 #[cfg(feature = "query")]
 use crate::queries::Queries;
 use crate::settings::{Limits, Settings};
 use crate::sources::{Named, Sources, twice};
 use hyper::StatusCode;
-use jird_store::Store;
+use jird_store::{Store, is_store};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -23,6 +24,8 @@ pub(crate) struct State {
     pub(crate) files: Vec<Named>,
     /// Room for bodies that are being received, in units.
     pub(crate) rooms: Arc<Semaphore>,
+    /// Threads that read long bodies of events. More would not read them sooner, and each takes memory.
+    pub(crate) hands: Arc<Semaphore>,
     /// Long answers.
     pub(crate) streams: Arc<Semaphore>,
     streams_max: usize,
@@ -37,11 +40,33 @@ pub(crate) struct EventStore {
     pub(crate) name: String,
     pub(crate) store: Store,
     pub(crate) follow: Follow,
+    /// The way in; `None`: requests may only read.
+    pub(crate) intake: Option<Arc<Intake>>,
 }
 
 impl EventStore {
+    /// Opens a store, and makes it before that if it is not there yet.
+    fn open(Named { name, path }: Named, settings: &Settings) -> Result<Self, Error> {
+        let failed = |error| Error::because(path.display(), error);
+        let store = if is_store(&path) || !settings.write {
+            Store::open(&path).map_err(failed)?
+        } else {
+            let time_field = settings.time_field.clone();
+            let default = jird_store::Settings::default();
+            let made = jird_store::Settings { time_field: time_field.unwrap_or(default.time_field), ..default };
+            Store::open_or_create(&path, &made).map_err(failed)?
+        };
+        let has = &store.settings().time_field;
+        if let Some(wanted) = settings.time_field.as_ref().filter(|wanted| *wanted != has) {
+            let message = format!("{}: the time field of this store is {has}, and not {wanted}", path.display());
+            return Err(Error::new(message));
+        }
+        let open = || Intake::open(&store, settings.sync, settings.quarantine.clone()).map(Arc::new);
+        let intake = settings.write.then(open).transpose()?;
+        Ok(Self { name, store, intake, follow: Follow::new(settings.limits.followers) })
+    }
+
     /// Tells those who follow that something was appended.
-    #[expect(dead_code, reason = "the writer of this server will")]
     pub(crate) fn appended(&self) {
         self.follow.tell();
     }
@@ -50,7 +75,7 @@ impl EventStore {
 impl State {
     pub(crate) fn new(settings: &Settings, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         let limits = settings.limits;
-        let Sources { database, store, files } = Sources::find(&settings.sources)?;
+        let Sources { database, store, files } = Sources::find(&settings.sources, settings.write)?;
         let database = database.map(|path| Database::open(path, settings.write, limits.time)).transpose()?;
         if !cfg!(feature = "query")
             && let Some(file) = files.first()
@@ -58,16 +83,14 @@ impl State {
             let path = file.path.display();
             return Err(Error::new(format!("{path}: files are read by queries, which this build lacks")));
         }
-        let store = store.map(|Named { name, path }| {
-            let store = Store::open(&path).map_err(|error| Error::because(path.display(), error))?;
-            Ok(EventStore { name, store, follow: Follow::new(limits.followers) })
-        });
+        let store = store.map(|named| EventStore::open(named, settings)).transpose()?;
         let state = Self {
             limits,
             database,
-            store: store.transpose()?,
+            store,
             files,
             rooms: Arc::new(Semaphore::new(limits.bodies_bytes / ROOM)),
+            hands: Arc::new(Semaphore::new(2 * std::thread::available_parallelism().map_or(2, usize::from))),
             streams: Arc::new(Semaphore::new(limits.streams)),
             streams_max: limits.streams,
             stopped,

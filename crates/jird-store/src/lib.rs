@@ -52,7 +52,7 @@ mod writer;
 pub use care::{Compacted, Export, Info, LogInfo, Retained, SpanInfo, Verified};
 pub use column::Fields;
 pub use error::{Damage, Error, ErrorKind, Sync};
-pub use event::{Batch, Key};
+pub use event::{Batch, BatchBuilder, Key};
 pub use index::{Condition, FieldKinds, Index};
 pub use settings::{Compression, Settings, Window, WriterOptions};
 pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};

@@ -116,12 +116,22 @@ pub fn meant(text: &str, now: i64) -> Result<i64, &'static str> {
 /// assert_eq!(jird_store::time::to_text(-1), "1969-12-31T23:59:59.999999999Z");
 /// ```
 pub fn to_text(time: i64) -> String {
+    let wide = to_wide_text(time);
+    let short = wide.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
+    format!("{short}Z")
+}
+
+/// A time as a text with nine decimals: of such texts the order is that of their times.
+///
+/// ```
+/// assert_eq!(jird_store::time::to_wide_text(1_709_622_000_500_000_000), "2024-03-05T07:00:00.500000000Z");
+/// ```
+pub fn to_wide_text(time: i64) -> String {
     let (second, nanos) = (time.div_euclid(SECOND), time.rem_euclid(SECOND));
     let (day, second) = (second.div_euclid(DAY), second.rem_euclid(DAY));
     let (year, month, day) = date(day);
     let clock = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
-    let decimals = if nanos == 0 { String::new() } else { format!(".{nanos:09}") };
-    format!("{year:04}-{month:02}-{day:02}T{clock}{}Z", decimals.trim_end_matches('0'))
+    format!("{year:04}-{month:02}-{day:02}T{clock}.{nanos:09}Z")
 }
 
 /// The width of a text whose order is that of its time, if the text is one: `2024-03-05T07:00:00Z`, with up to nine

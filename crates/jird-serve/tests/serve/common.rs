@@ -3,10 +3,11 @@
 use jird::Json;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_serve::{Server, Settings, Stopper};
+use jird_store::{Store, Window};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,27 @@ impl Service {
         let path = folder.path().join("test.db");
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         Self::start(folder, path, change)
+    }
+
+    /// One of an event store that is not there yet, and writes.
+    pub(crate) fn of_store(change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events");
+        Self::start(folder, path, |settings| {
+            settings.write = true;
+            change(settings);
+        })
+    }
+
+    /// The events of the store, in the order of their times.
+    pub(crate) fn events(&self) -> Vec<String> {
+        events(&self.path)
+    }
+
+    /// The lines of the file of refused events.
+    pub(crate) fn refused(&self) -> Vec<Json> {
+        let text = std::fs::read(self.path.join("refused.ndjson")).unwrap_or_default();
+        text.split_inclusive(|byte| *byte == b'\n').map(|line| jird::from_slice(line).unwrap()).collect()
     }
 
     /// One of this path and of what else the settings say.
@@ -111,6 +133,17 @@ impl Service {
         let _ = socket.read_to_end(&mut all);
         Answer::new(&all)
     }
+}
+
+/// The events of a store, in the order of their times.
+pub(crate) fn events(path: &Path) -> Vec<String> {
+    let text = Store::open(path).unwrap().snapshot().unwrap().text(Window::ALL).unwrap();
+    let (mut lines, mut buffer) = (Vec::new(), Vec::new());
+    for block in text.blocks() {
+        text.read(block, None, &mut buffer).unwrap();
+        lines.append(&mut buffer);
+    }
+    String::from_utf8(lines).unwrap().lines().map(str::to_owned).collect()
 }
 
 impl Drop for Service {

@@ -1,14 +1,20 @@
 //! The server as its clients see it, over real sockets.
 
 mod changes;
+mod clients;
 mod common;
+mod elastic;
 mod events;
 mod hostile;
+mod ingest;
+mod killed;
+mod otlp;
 mod page;
 #[cfg(feature = "query")]
 mod query;
 mod reading;
 mod safety;
+mod seq;
 mod sharing;
 mod sources;
 mod streams;

@@ -48,7 +48,7 @@ fn a_database_a_store_and_files_are_served_by_their_names() {
             "table true - pairs",
             "view false - open_tasks",
             "table true select odd \" name",
-            "store false - log",
+            "store true - log",
             "file false - people",
             "file false - \"x\" y"
         ]

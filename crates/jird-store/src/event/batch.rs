@@ -48,20 +48,47 @@ impl Batch {
         arrival: i64,
         bad: &mut dyn FnMut(usize, &[u8], Error),
     ) -> Self {
-        let projection = Projection::new(std::slice::from_ref(&settings.time_field));
-        let mut clock = Clock::new(&settings.time_field, &projection);
-        let mut parser = Parser::new();
-        let mut batch = Self { text: Vec::with_capacity(lines.len() + 64), ..Self::default() };
-        let mut start = 0;
-        while start < lines.len() {
-            let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |len| start + len);
-            let line = &lines[start..end];
-            if let Err(error) = batch.add(line, arrival, &mut parser, &mut clock) {
-                bad(start, line, error.shifted(start as u64));
+        Self::build_at(settings, lines.len(), arrival, |builder| {
+            let mut start = 0;
+            while start < lines.len() {
+                let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |len| start + len);
+                let line = &lines[start..end];
+                if let Err(error) = builder.add(line) {
+                    bad(start, line, error.shifted(start as u64));
+                }
+                start = end + 1;
             }
-            start = end + 1;
-        }
-        batch
+        })
+        .0
+    }
+
+    /// Makes a batch of events that come one by one, of about `bytes` bytes in all: `work` adds them. What it returns
+    /// is returned, too.
+    ///
+    /// ```
+    /// use jird_store::{Batch, Settings};
+    /// let (batch, refused) = Batch::build(&Settings::default(), 20, |builder| {
+    ///     let events = [&b"{\"n\": 1}"[..], b"{\"n\": }", b"[\n2\n]"];
+    ///     events.iter().filter(|event| builder.add(event).is_err()).count()
+    /// });
+    /// assert_eq!((batch.text(), refused), (&b"{\"n\":1}\n[2]\n"[..], 1));
+    /// ```
+    pub fn build<R>(settings: &Settings, bytes: usize, work: impl FnOnce(&mut BatchBuilder<'_>) -> R) -> (Self, R) {
+        Self::build_at(settings, bytes, now(), work)
+    }
+
+    fn build_at<R>(
+        settings: &Settings,
+        bytes: usize,
+        arrival: i64,
+        work: impl FnOnce(&mut BatchBuilder<'_>) -> R,
+    ) -> (Self, R) {
+        let projection = Projection::new(std::slice::from_ref(&settings.time_field));
+        let batch = Self { text: Vec::with_capacity(bytes + 64), ..Self::default() };
+        let clock = Clock::new(&settings.time_field, &projection);
+        let mut builder = BatchBuilder { batch, arrival, parser: Parser::new(), clock };
+        let result = work(&mut builder);
+        (builder.batch, result)
     }
 
     /// A batch of one event.
@@ -70,29 +97,24 @@ impl Batch {
             let message = format!("the event was not taken: {what}");
             crate::error::Error::new(crate::error::ErrorKind::Event, message)
         };
-        let projection = Projection::new(std::slice::from_ref(&settings.time_field));
-        let mut clock = Clock::new(&settings.time_field, &projection);
-        let mut batch = Self::default();
-        batch.add(event, arrival, &mut Parser::new(), &mut clock).map_err(|error| wrong(&error))?;
+        let (batch, added) = Self::build_at(settings, event.len(), arrival, |builder| builder.add(event));
+        added.map_err(|error| wrong(&error))?;
         if batch.is_empty() { Err(wrong(&"it is empty")) } else { Ok(batch) }
     }
 
-    fn add(&mut self, line: &[u8], arrival: i64, parser: &mut Parser, clock: &mut Clock<'_>) -> Result<(), Error> {
-        if line.len() > RECORD_BYTES_MAX {
-            return Err(Error::new(ErrorKind::Size, RECORD_BYTES_MAX as u64));
-        }
-        let start = self.text.len();
-        if let Err(error) = parser.minify(line, &mut self.text) {
-            return if is_blank(line) { Ok(()) } else { Err(error) };
-        }
-        let (time, order) = clock.read(&self.text[start..]).unwrap_or_else(|| {
-            self.undated += 1;
-            (arrival, TextOrder::Unknown)
-        });
-        self.text.push(b'\n');
-        self.times.push(time);
-        self.order = self.order.and(order);
-        Ok(())
+    /// Adds the events of another batch after its own. Copies the other batch.
+    ///
+    /// ```
+    /// # use jird_store::{Batch, Settings};
+    /// let [mut one, two] = [b"1", b"2"].map(|line| Batch::prepare(line, &Settings::default(), &mut |_, _, _| {}));
+    /// one.join(&two);
+    /// assert_eq!((one.text(), one.events()), (&b"1\n2\n"[..], 2));
+    /// ```
+    pub fn join(&mut self, other: &Self) {
+        self.text.extend_from_slice(&other.text);
+        self.times.extend_from_slice(&other.times);
+        self.undated += other.undated;
+        self.order = self.order.and(other.order);
     }
 
     /// The events, each with a line feed at its end.
@@ -129,6 +151,52 @@ impl Batch {
     }
 }
 
+/// A batch to which events are added; see [`Batch::build`].
+#[derive(Debug)]
+pub struct BatchBuilder<'p> {
+    batch: Batch,
+    /// The time of events without one.
+    arrival: i64,
+    parser: Parser,
+    clock: Clock<'p>,
+}
+
+impl BatchBuilder<'_> {
+    /// Checks, minifies and adds an event, which may have any white space between its tokens. One that is nothing but
+    /// blanks is left out.
+    ///
+    /// # Errors
+    /// It is no JSON, or longer than a record may be; nothing was added.
+    pub fn add(&mut self, event: &[u8]) -> Result<(), Error> {
+        if event.len() > RECORD_BYTES_MAX {
+            return Err(Error::new(ErrorKind::Size, RECORD_BYTES_MAX as u64));
+        }
+        let batch = &mut self.batch;
+        let start = batch.text.len();
+        if let Err(error) = self.parser.minify(event, &mut batch.text) {
+            return if is_blank(event) { Ok(()) } else { Err(error) };
+        }
+        let (time, order) = self.clock.read(&batch.text[start..]).unwrap_or_else(|| {
+            batch.undated += 1;
+            (self.arrival, TextOrder::Unknown)
+        });
+        batch.text.push(b'\n');
+        batch.times.push(time);
+        batch.order = batch.order.and(order);
+        Ok(())
+    }
+
+    /// The number of events so far.
+    pub fn events(&self) -> u64 {
+        self.batch.events()
+    }
+
+    /// Their bytes, minified, with line feeds.
+    pub fn bytes(&self) -> usize {
+        self.batch.text.len()
+    }
+}
+
 /// The time of the clock on the wall, in nanoseconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -140,6 +208,7 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 /// Finds the time of minified events.
+#[derive(Debug)]
 struct Clock<'p> {
     /// What an event begins with that has the time as its first member, and as a text.
     head: Vec<u8>,

@@ -3,8 +3,8 @@
 mod batch;
 mod rows;
 
-pub use batch::Batch;
 pub(crate) use batch::now;
+pub use batch::{Batch, BatchBuilder};
 pub use rows::Key;
 pub(crate) use rows::{Clip, LoggedBatch, Row, sorted_rows};
 

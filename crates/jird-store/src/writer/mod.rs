@@ -22,6 +22,9 @@ use std::thread::JoinHandle;
 /// So many numbers of files are reserved at a time.
 const NUMBERS: u64 = 8;
 
+/// What the logs may keep when a writer ends.
+const SEAL_BYTES_AT_END: usize = 4 << 20;
+
 /// The one writer of a store. Several producers may share it, on several threads.
 ///
 /// If it is dropped, everything acknowledged is safe, too; [`Writer::finish`] also tells of errors.
@@ -205,6 +208,17 @@ impl Writer {
                 is_handed_on = true;
             }
         }
+    }
+
+    /// Ends the writer as [`finish`](Self::finish) does, and before that [seals](Self::seal) what is in the logs, unless
+    /// it is less than 4 MB: every query reads the logs whole, and sealing less would leave small files.
+    ///
+    /// # Errors
+    /// As [`seal`](Self::seal) and [`finish`](Self::finish). What came is durable whether or not it could be sealed.
+    pub fn finish_sealed(self) -> Result<Totals, Error> {
+        let sealed = if self.unsealed_bytes() >= SEAL_BYTES_AT_END { self.seal() } else { Ok(()) };
+        let totals = self.finish()?;
+        sealed.map(|()| totals)
     }
 
     /// Ends the writer: everything is durable then, unless [`Sync::None`] was chosen. What is not sealed yet stays in

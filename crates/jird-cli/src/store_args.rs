@@ -1,0 +1,43 @@
+//! What all commands are told that put events into a store.
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use jird::Path;
+use jird_store::Sync;
+use std::time::Duration;
+
+/// When events are on disk.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SyncArgument {
+    /// Each batch is on disk before it is acknowledged
+    Batch,
+    /// A power failure costs the last 200 ms at most
+    Interval,
+    /// A power failure costs what the system has not written yet
+    None,
+}
+
+/// A power failure costs at most what came within this time.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+impl From<SyncArgument> for Sync {
+    fn from(argument: SyncArgument) -> Self {
+        match argument {
+            SyncArgument::Batch => Self::Batch,
+            SyncArgument::Interval => Self::Interval(INTERVAL),
+            SyncArgument::None => Self::None,
+        }
+    }
+}
+
+/// The path of a field: a.b is the key b of the object a; one that begins with a slash is a JSON Pointer.
+pub(crate) fn path_of(field: &str) -> Result<Path> {
+    let keys: Vec<String> = match field.strip_prefix('/') {
+        Some(pointer) => pointer.split('/').map(|key| key.replace("~1", "/").replace("~0", "~")).collect(),
+        None => field.split('.').map(str::to_owned).collect(),
+    };
+    if keys.iter().any(String::is_empty) {
+        bail!("{field:?} names no field: write a.b for the key b of the object a, or a JSON Pointer such as /a/b");
+    }
+    Ok(keys.into_iter().fold(Path::root(), Path::key))
+}

@@ -1,0 +1,182 @@
+//! OpenTelemetry's exporters.
+
+use crate::common::Service;
+use crate::ingest::JSON;
+use jird::json;
+
+const PROTOBUF: (&str, &str) = ("Content-Type", "application/x-protobuf");
+
+/// A field that is a text or a message.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    let mut len = bytes.len();
+    while len > 127 {
+        field.push(len as u8 | 128);
+        len >>= 7;
+    }
+    field.push(len as u8);
+    field.extend_from_slice(bytes);
+    field
+}
+
+fn fixed64(number: u8, value: u64) -> Vec<u8> {
+    [&[number << 3 | 1][..], &value.to_le_bytes()].concat()
+}
+
+fn text(value: &str) -> Vec<u8> {
+    field(1, value.as_bytes())
+}
+
+fn pair(key: &str, value: &[u8]) -> Vec<u8> {
+    [field(1, key.as_bytes()), field(2, value)].concat()
+}
+
+/// 2024-03-05T07:00:00.123456789Z
+const TIME: u64 = 1_709_622_000_123_456_789;
+
+/// A request with a resource, a scope, and these records.
+fn request(records: &[Vec<u8>]) -> Vec<u8> {
+    let resource = field(1, &pair("service.name", &text("shop")));
+    let scope = [field(1, b"lib"), field(2, b"1.0")].concat();
+    let records: Vec<u8> = records.iter().flat_map(|record| field(2, record)).collect();
+    // The records come before the scope that concerns them.
+    let scope_logs = [records, field(1, &scope)].concat();
+    field(1, &[field(2, &scope_logs), field(1, &resource)].concat())
+}
+
+const CONTEXT: &str = r#""resource":{"service.name":"shop"},"scope":{"name":"lib","version":"1.0"}"#;
+
+#[test]
+fn a_record_becomes_an_event() {
+    let service = Service::of_store(|_| ());
+    let array = field(5, &[field(1, &[]), field(1, &[2 << 3, 1]), field(1, &fixed64(4, 1.5_f64.to_bits()))].concat());
+    let map = field(6, &field(1, &pair("k", &field(7, &[0, 255]))));
+    let record = [
+        fixed64(1, TIME),
+        fixed64(11, TIME + 5),
+        vec![2 << 3, 9],
+        field(3, b"Information"),
+        field(5, &text("Hello, \"Ann\" \u{e4}")),
+        field(6, &pair("n", &[3 << 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1])),
+        field(6, &pair("list", &array)),
+        field(6, &pair("map", &map)),
+        field(6, &pair("nan", &fixed64(4, f64::NAN.to_bits()))),
+        field(6, &pair("none", &[])),
+        vec![7 << 3, 2],
+        vec![8 << 3 | 5, 1, 0, 0, 0],
+        field(9, &[0xab; 16]),
+        field(10, &[0x0c; 8]),
+        field(12, b"started"),
+        // A field of a later version.
+        vec![15 << 3, 1],
+    ];
+    let only_seen = [fixed64(11, TIME + 1), vec![2 << 3, 18], field(5, &field(5, &field(1, &[3 << 3, 7])))].concat();
+    let body = request(&[record.concat(), only_seen]);
+    let answer = service.send("POST", "/v1/logs", &[PROTOBUF], &body);
+    assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/x-protobuf")));
+    assert!(answer.body.is_empty());
+    let one = concat!(
+        r#"{"@t":"2024-03-05T07:00:00.123456789Z","@l":"Information","@m":"Hello, \"Ann\" ä","#,
+        r#""@tr":"abababababababababababababababab","@sp":"0c0c0c0c0c0c0c0c","eventName":"started","#,
+        r#""severityNumber":9,"flags":1,"droppedAttributesCount":2,"#,
+        r#""attributes":{"n":-1,"list":[null,true,1.5],"map":{"k":"AP8="},"nan":"NaN","none":null},"#,
+    );
+    let two = r#"{"@t":"2024-03-05T07:00:00.123456790Z","@l":"ERROR2","body":[7],"severityNumber":18,"#;
+    assert_eq!(service.events(), [format!("{one}{CONTEXT}}}"), format!("{two}{CONTEXT}}}")]);
+}
+
+#[test]
+fn the_same_record_in_json_becomes_the_same_event() {
+    let service = Service::of_store(|_| ());
+    let body = r#"{"resourceLogs": [{
+        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
+        "scopeLogs": [{"scope": {"name": "lib", "version": "1.0"}, "logRecords": [{
+            "timeUnixNano": "1709622000123456789", "observedTimeUnixNano": "1709622000123456794", "severityNumber": 9,
+            "severityText": "Information", "body": {"stringValue": "Hello, \"Ann\" ä"}, "attributes": [
+                {"key": "n", "value": {"intValue": "-1"}},
+                {"key": "list", "value": {"arrayValue": {"values": [{}, {"boolValue": true}, {"doubleValue": 1.5}]}}},
+                {"key": "map", "value": {"kvlistValue": {"values": [{"key": "k", "value": {"bytesValue": "AP8="}}]}}},
+                {"key": "nan", "value": {"doubleValue": "NaN"}}, {"key": "none"}
+            ],
+            "droppedAttributesCount": 2, "flags": 1, "traceId": "ABABABABABABABABABABABABABABABAB",
+            "spanId": "0c0c0c0c0c0c0c0c", "eventName": "started", "later": {}
+        }, {"observedTimeUnixNano": 1709622000123456790, "severityNumber": 18,
+            "body": {"arrayValue": {"values": [{"intValue": 7}]}}}]}]
+    }]}"#;
+    let answer = service.send("POST", "/v1/logs", &[JSON], body.as_bytes()).is(200);
+    assert_eq!(answer.text(), "{}");
+    let one = concat!(
+        r#"{"@t":"2024-03-05T07:00:00.123456789Z","@l":"Information","@m":"Hello, \"Ann\" ä","#,
+        r#""@tr":"abababababababababababababababab","@sp":"0c0c0c0c0c0c0c0c","eventName":"started","#,
+        r#""severityNumber":9,"flags":1,"droppedAttributesCount":2,"#,
+        r#""attributes":{"n":-1,"list":[null,true,1.5],"map":{"k":"AP8="},"nan":"NaN","none":null},"#,
+    );
+    let two = r#"{"@t":"2024-03-05T07:00:00.123456790Z","@l":"ERROR2","body":[7],"severityNumber":18,"#;
+    assert_eq!(service.events(), [format!("{one}{CONTEXT}}}"), format!("{two}{CONTEXT}}}")]);
+}
+
+#[test]
+fn records_that_are_none_are_named_and_the_others_kept() {
+    let service = Service::of_store(|_| ());
+    let deep = (0..40).fold(text("x"), |value, _| field(5, &field(1, &value)));
+    let records = [
+        fixed64(1, TIME),
+        field(5, &field(1, b"\xff")),
+        field(9, &[1, 2, 3]),
+        fixed64(1, u64::MAX),
+        vec![0xff],
+        field(1, b"x"),
+        field(5, &deep),
+        vec![],
+    ];
+    let answer = service.send("POST", "/v1/logs", &[PROTOBUF], &request(&records));
+    assert_eq!(answer.status, 200);
+    let named = "record 2: a text is not UTF-8; record 3: an identifier has another length than it should; \
+        record 4: its time is after the year 2262; record 5: it is no message of the format; \
+        record 6: a field has another type than it should; record 7: its values are too deep within each other";
+    let partial = [vec![1 << 3, 6], field(2, named.as_bytes())].concat();
+    assert_eq!(answer.body, field(1, &partial));
+    assert_eq!(
+        service.events(),
+        [format!("{{\"@t\":\"2024-03-05T07:00:00.123456789Z\",{CONTEXT}}}"), format!("{{{CONTEXT}}}")]
+    );
+    let refused = service.refused();
+    assert_eq!(
+        (refused.len(), &refused[1]["raw"], &refused[1]["record"]),
+        (6, &json!("J\u{3}\u{1}\u{2}\u{3}"), &json!(3))
+    );
+    let logs = r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"traceId":"x"},{"timeUnixNano":"soon"},{"body":{"x":1}},5,{}]}]}]}"#;
+    let answer = service.send("POST", "/v1/logs", &[JSON], logs.as_bytes()).is(200).tree();
+    assert_eq!(answer["partialSuccess"]["rejectedLogRecords"], json!("4"));
+    assert!(answer["partialSuccess"]["errorMessage"].as_str().unwrap().starts_with("record 1: an identifier"));
+}
+
+#[test]
+fn a_request_that_is_none_is_refused_whole() {
+    let service = Service::of_store(|_| ());
+    let whole = request(&[fixed64(1, TIME)]);
+    for body in [&whole[..whole.len() - 1], b"{}", b"\x0a\x02\x0a\xff", b"\x0a\x07\x0a\x05\x0a\x03\x0a\x01\xff"] {
+        let answer = service.send("POST", "/v1/logs", &[PROTOBUF], body);
+        assert_eq!((answer.status, answer.header("content-type")), (400, Some("application/x-protobuf")), "{body:?}");
+        // Its code, and a message.
+        assert_eq!(answer.body[..3], [1 << 3, 3, 2 << 3 | 2]);
+    }
+    for body in ["[]", "{\"resourceLogs\":", "{\"resourceLogs\":[{\"resource\":{\"attributes\":[{\"key\":1}]}}]}"] {
+        let answer = service.send("POST", "/v1/logs", &[JSON], body.as_bytes());
+        assert_eq!((answer.status, answer.tree()["code"].clone()), (400, json!(3)), "{body}");
+        assert!(answer.tree()["message"].is_string());
+    }
+    assert!(service.events().is_empty());
+    assert_eq!(service.send("POST", "/v1/logs", &[JSON], b"{}").is(200).text(), "{}");
+    assert_eq!(service.send("POST", "/v1/logs", &[PROTOBUF], b"").status, 200);
+}
+
+#[test]
+fn what_stands_once_in_a_body_does_not_grow_beyond_measure() {
+    let service = Service::of_store(|settings| settings.limits.body_bytes = 1 << 20);
+    let resource = field(1, &pair("x", &text(&"y".repeat(100_000))));
+    let records = [0x12, 0].repeat(10_000);
+    let body = field(1, &[field(1, &resource), field(2, &records)].concat());
+    assert_eq!(service.send("POST", "/v1/logs", &[PROTOBUF], &body).status, 413);
+    assert!(service.events().is_empty());
+}
