@@ -149,7 +149,7 @@ async fn entered(
     let Some(intake) = state.store.as_ref().and_then(|store| store.intake.clone()) else {
         return Err(Problem::new(StatusCode::FORBIDDEN, "this server only reads; --write lets events in"));
     };
-    Guard::origin(&parts.headers)?;
+    guard.origin(&parts.headers)?;
     let parameters = uri::parameters(parts.uri.query())?;
     let form = Form::of(door, &parts.headers, &parameters)?;
     let packed = Packed::of(&parts.headers)?;
