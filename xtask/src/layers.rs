@@ -34,8 +34,8 @@ const CRATES: [Layers; 8] = [
     },
     Layers {
         name: "jird-serve",
-        order: "error settings problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                state read change openapi guard service server",
+        order: "error settings problem uri catalog ask rows choice tag log kept readers pack journal body stream input \
+                writer state read change openapi guard tls service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {

@@ -18,11 +18,13 @@ pub(crate) struct Guard {
     address: SocketAddr,
     names: Vec<String>,
     token: Option<String>,
+    /// What a `Host` without a port has.
+    default_port: u16,
 }
 
 impl Guard {
-    pub(crate) fn new(address: SocketAddr, names: Vec<String>, token: Option<String>) -> Self {
-        Self { address, names, token }
+    pub(crate) fn new(address: SocketAddr, names: Vec<String>, token: Option<String>, has_tls: bool) -> Self {
+        Self { address, names, token, default_port: if has_tls { 443 } else { 80 } }
     }
 
     /// Refuses a request that is not for this server.
@@ -49,7 +51,7 @@ impl Guard {
         if self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return true;
         }
-        if host.port_u16().unwrap_or(80) != self.address.port() {
+        if host.port_u16().unwrap_or(self.default_port) != self.address.port() {
             return false;
         }
         let ip = self.address.ip();

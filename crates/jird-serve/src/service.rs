@@ -7,7 +7,7 @@ use crate::guard::Guard;
 use crate::journal::Journal;
 use crate::openapi;
 use crate::problem::Problem;
-use crate::read::{Wanted, get};
+use crate::read::{Wanted, get, kept};
 use crate::settings::{Limits, Settings};
 use crate::state::State;
 use crate::uri;
@@ -35,7 +35,7 @@ impl Service {
             state: State::new(&settings)?,
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
-            guard: Guard::new(address, settings.hosts, settings.token),
+            guard: Guard::new(address, settings.hosts, settings.token, settings.tls.is_some()),
         })
     }
 
@@ -101,10 +101,19 @@ impl Service {
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
-                let document = openapi::document(self.state.catalog().tables(), self.state.writer.is_some());
+                let document = openapi::document(
+                    self.state.catalog().tables(),
+                    self.state.writer.is_some(),
+                    self.state.limits.rows,
+                );
                 return Ok(text("application/json", document));
             }
             _ => {}
+        }
+        if matches!(parts.method, Method::GET | Method::HEAD)
+            && let Some(answer) = kept(&self.state, parts, id.is_some())
+        {
+            return Ok(answer);
         }
         let wanted = Wanted { table: self.state.table(name)?, id, parameters: uri::parameters(parts.uri.query())? };
         let allowed = match (self.state.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
@@ -113,7 +122,7 @@ impl Service {
             (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
         };
         match parts.method.as_str() {
-            "GET" | "HEAD" => get(&self.state, wanted, &parts.headers).await,
+            "GET" | "HEAD" => get(&self.state, wanted, parts).await,
             "OPTIONS" => {
                 let mut response = Response::new(Body::whole(Vec::new()));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));

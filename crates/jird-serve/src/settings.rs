@@ -20,10 +20,21 @@ pub struct Settings {
     /// Names under which clients reach the server, beside `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.
     pub hosts: Vec<String>,
+    /// What connections are encrypted with; `None`: they are not.
+    pub tls: Option<Tls>,
     /// How much a request may take.
     pub limits: Limits,
     /// Whether each request becomes a line of JSON on standard error.
     pub log: bool,
+}
+
+/// The files, in PEM, that connections are encrypted with. They are read when the server starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The certificate, and those that lead from it to one that clients trust.
+    pub certificate: PathBuf,
+    /// The private key of the first certificate.
+    pub key: PathBuf,
 }
 
 /// How much requests may take.
@@ -46,6 +57,9 @@ pub struct Limits {
     /// The most answers that are too long to be kept in memory, at a time. Each takes a thread and a connection to the
     /// database; beyond, the answer is 503.
     pub streams: usize,
+    /// The most bytes of answers that are kept until the database changes, about; 0: none is kept. Each connection to
+    /// the database keeps a sixteenth of it.
+    pub kept_bytes: usize,
 }
 
 impl Default for Limits {
@@ -59,6 +73,7 @@ impl Default for Limits {
             connections: 1024,
             requests: 512,
             streams: 64,
+            kept_bytes: 32 << 20,
         }
     }
 }
@@ -72,6 +87,7 @@ impl Settings {
             write: false,
             token: None,
             hosts: Vec::new(),
+            tls: None,
             limits: Limits::default(),
             log: false,
         }
@@ -81,13 +97,14 @@ impl Settings {
 impl fmt::Debug for Settings {
     /// Without the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { database, listen, write, token, hosts, limits, log } = self;
+        let Self { database, listen, write, token, hosts, tls, limits, log } = self;
         f.debug_struct("Settings")
             .field("database", database)
             .field("listen", listen)
             .field("write", write)
             .field("token", &token.as_ref().map(|_| "…"))
             .field("hosts", hosts)
+            .field("tls", tls)
             .field("limits", limits)
             .field("log", log)
             .finish()

@@ -28,7 +28,7 @@ impl State {
     pub(crate) fn new(settings: &Settings) -> Result<Self, Error> {
         let limits = settings.limits;
         let writer = if settings.write { Some(Writer::open(&settings.database, limits.time)?) } else { None };
-        let readers = Readers::new(settings.database.clone());
+        let readers = Readers::new(settings.database.clone(), limits.kept_bytes);
         let reader = readers.take().map_err(|problem| Error::new(problem.to_string()))?;
         let catalog = Catalog::read(reader.conn()).map_err(|error| Error::because("reading the schema", error))?;
         readers.give(reader);

@@ -3,6 +3,8 @@
 mod changes;
 mod common;
 mod hostile;
+mod kept;
 mod reading;
 mod safety;
 mod streams;
+mod tls;
