@@ -9,13 +9,14 @@ use crate::man;
 use crate::step::{Log, Outcome};
 
 /// The files that users will look for.
-const INSTALLED: [&str; 9] = [
+const INSTALLED: [&str; 10] = [
     "usr/bin/jird",
     "usr/share/man/man1/jird.1.gz",
     "usr/share/man/man1/jird-convert.1.gz",
     "usr/share/bash-completion/completions/jird",
     "usr/share/zsh/vendor-completions/_jird",
     "usr/share/fish/vendor_completions.d/jird.fish",
+    "usr/lib/systemd/system/jird-serve.service",
     "usr/share/doc/jird/copyright",
     "usr/share/doc/jird/LICENSE-APACHE",
     "usr/share/doc/jird/README.md",

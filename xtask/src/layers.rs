@@ -34,9 +34,9 @@ const CRATES: [Layers; 8] = [
     },
     Layers {
         name: "jird-serve",
-        order: "error settings sources problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                database queries select follow intake state guard served query events read change doors paths openapi page \
-                 service server",
+        order: "error settings sources problem uri catalog ask rows choice tag log kept readers pack journal body stream input \
+                writer database queries select follow intake state guard served query events read change doors paths \
+                openapi page tls service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {

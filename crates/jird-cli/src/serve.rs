@@ -5,7 +5,7 @@ use crate::signals;
 use crate::store_args::{SyncArgument, path_of};
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
-use jird_serve::{Server, Settings, Source};
+use jird_serve::{Server, Settings, Source, Tls};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ OpenTelemetry (/v1/logs) send them:
     curl localhost:8082/ingest -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson
 
 A server that other machines can reach needs a token, which clients send as Authorization: Bearer TOKEN.
-It speaks HTTP without TLS: put it behind a proxy that has TLS where others can listen.
+With --tls-cert and --tls-key it speaks TLS; without, put it behind a proxy that does where others can listen.
 SIGTERM and SIGINT end it after the requests that it has begun, within ten seconds.";
 
 /// Serve tables, files and events over HTTP
@@ -58,6 +58,12 @@ pub(crate) struct ServeArgs {
     /// A file whose first line is the token that requests must have
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// The certificate that connections are encrypted with, in PEM, and those that lead to one that clients trust
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A name of this server, beside localhost and its address; requests for other names are refused. Repeatable
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
@@ -70,6 +76,9 @@ pub(crate) struct ServeArgs {
     /// The most rows of an answer; a request that would have more is refused [default: 1000000]
     #[arg(long, value_name = "ROWS")]
     rows_max: Option<u64>,
+    /// How much memory answers may take that are kept until somebody writes; 0 keeps none [default: 32MiB]
+    #[arg(long, value_name = "SIZE")]
+    kept_max: Option<ByteSize>,
     /// The longest time for a query or a write [default: 30]
     #[arg(long, value_name = "SECONDS")]
     time_max: Option<u32>,
@@ -93,7 +102,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
     });
     if !args.quiet {
         let sources: Vec<_> = args.sources.iter().map(|source| source.to_string_lossy()).collect();
-        say(&format!("serving {} at http://{address}", sources.join(", ")));
+        let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
+        say(&format!("serving {} at {scheme}://{address}", sources.join(", ")));
     }
     server.run()?;
     // Only a signal stops it, and its thread ends the command with the signal's exit code.
@@ -118,9 +128,15 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         settings.token = Some(text.lines().next().unwrap_or_default().trim().to_owned());
     }
+    if let (Some(certificate), Some(key)) = (args.tls_cert.clone(), args.tls_key.clone()) {
+        settings.tls = Some(Tls { certificate, key });
+    }
     if let Some(bytes) = args.body_max {
         settings.limits.body_bytes = usize::try_from(bytes.as_u64()).context("--body-max")?;
         settings.limits.bodies_bytes = settings.limits.bodies_bytes.max(settings.limits.body_bytes);
+    }
+    if let Some(bytes) = args.kept_max {
+        settings.limits.kept_bytes = usize::try_from(bytes.as_u64()).context("--kept-max")?;
     }
     if let Some(rows) = args.rows_max {
         settings.limits.rows = rows;

@@ -46,15 +46,19 @@ impl Served {
 
     /// A request with a connection of its own, and all of its answer.
     fn ask(&self, method: &str, target: &str, body: Option<&str>) -> String {
-        let mut socket = TcpStream::connect(&self.address).unwrap();
+        self.try_ask(method, target, body).unwrap()
+    }
+
+    fn try_ask(&self, method: &str, target: &str, body: Option<&str>) -> std::io::Result<String> {
+        let mut socket = TcpStream::connect(&self.address)?;
         let head = format!("{method} {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
         let media = body.map_or("", |_| "Content-Type: application/json\r\n");
         let body = body.unwrap_or_default();
         let request = format!("{head}{media}Content-Length: {}\r\n\r\n{body}", body.len());
-        socket.write_all(request.as_bytes()).unwrap();
+        socket.write_all(request.as_bytes())?;
         let mut answer = String::new();
-        socket.read_to_string(&mut answer).unwrap();
-        answer
+        socket.read_to_string(&mut answer)?;
+        Ok(answer)
     }
 }
 
@@ -94,6 +98,59 @@ fn a_signal_ends_the_server_after_the_request_that_it_has_begun() {
         assert!(answer.starts_with("HTTP/1.1 201 "), "{signal}: {answer}");
         assert_eq!(served.child.wait().unwrap().code(), Some(code), "{signal}");
     }
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_kill() {
+    let folder = with_tasks();
+    let mut rows = 2;
+    for round in 0..3 {
+        let served = Served::start(&folder, &["tasks.db", "--write"]);
+        let killer = {
+            let pid = served.child.id();
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(150 + 20 * round));
+                assert!(Command::new("sh").args(["-c", &format!("kill -9 {pid}")]).status().unwrap().success());
+            })
+        };
+        let mut acknowledged = 0;
+        while let Ok(answer) = served.try_ask("POST", "/tasks", Some("{\"title\":\"x\"}"))
+            && answer.starts_with("HTTP/1.1 201 ")
+        {
+            acknowledged += 1;
+        }
+        killer.join().unwrap();
+        assert!(acknowledged > 0);
+        let conn = Connection::open(folder.0.join("tasks.db")).unwrap();
+        let check: String = conn.query_row("pragma integrity_check", [], |row| row.get(0)).unwrap();
+        let found: i64 = conn.query_row("select count(*) from tasks", [], |row| row.get(0)).unwrap();
+        // The last one may be there without its answer.
+        assert!(check == "ok" && (rows + acknowledged..=rows + acknowledged + 1).contains(&found), "{found} {check}");
+        rows = found;
+    }
+}
+
+#[test]
+fn a_hundred_megabytes_take_less_than_thirty_of_memory() {
+    let folder = Folder::new("serve");
+    let conn = Connection::open(folder.0.join("big.db")).unwrap();
+    conn.execute_batch(
+        "create view big as with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+             select i as id, hex(zeroblob(1000)) as text from n",
+    )
+    .unwrap();
+    let served = Served::start(&folder, &["big.db"]);
+    for accept in ["application/json", "application/x-ndjson", "text/csv"] {
+        let mut socket = TcpStream::connect(&served.address).unwrap();
+        let head = format!("GET /big HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\n", served.address);
+        write!(socket, "{head}Connection: close\r\n\r\n").unwrap();
+        let len = std::io::copy(&mut socket, &mut std::io::sink()).unwrap();
+        assert!(len > 100_000_000, "{accept}: {len}");
+    }
+    let status = fs::read_to_string(format!("/proc/{}/status", served.child.id())).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kilobytes: u32 = most.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kilobytes < 30_000, "{kilobytes} KB");
 }
 
 /// What the page shows is what a new server answers, one example after the other.

@@ -1,8 +1,14 @@
-//! Requests per second over one connection that stays open: rows of a table, read on each request, beside a plain hyper
-//! server that writes a ready-made list with `serde_json`. Both run in this process, in turns.
+//! Servers of the same tasks, to be measured beside each other: `jird serve` with the rows in a table, once without
+//! answers that are kept (`rows`) and once with them (`kept`), and a plain hyper server that has a ready-made list and
+//! writes it with `serde_json` on each request (`list`).
 //!
-//!     cargo run --release -p jird-serve --example rates
-#![expect(clippy::print_stdout, reason = "it prints what it measured")]
+//!     cargo build --release -p jird-serve --example rates
+//!     (cd bench/serve/plain && cargo build --release)
+//!     python bench/serve/rates.py target/release/examples/rates bench/serve/plain/target/release/plain
+//!
+//! Started by itself with a number of rows, it prints a name and an address for each of its servers, and ends when its
+//! input ends.
+#![expect(clippy::print_stdout, reason = "it prints where it listens")]
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -10,13 +16,11 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, body::Incoming};
 use hyper_util::rt::TokioIo;
-use jird_serve::{Server, Settings};
+use jird_serve::{Limits, Server, Settings};
 use std::convert::Infallible;
 use std::error::Error;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 #[derive(serde::Serialize)]
 struct Task {
@@ -25,49 +29,30 @@ struct Task {
     done: bool,
 }
 
-const ROUNDS: usize = 5;
-const ROUND: Duration = Duration::from_millis(700);
-
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("rows  bytes  jird serve  plain list  ratio (medians of {ROUNDS}, requests/s)");
-    for rows in [2, 128, 1024] {
-        let tasks: Vec<Task> = (1..=rows)
-            .map(|id| Task { id, title: format!("Task number {id}, which is to be done"), done: id % 3 == 0 })
-            .collect();
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("tasks.db");
-        fill(&path, &tasks)?;
-        let server = Server::bind(Settings::new(&path))?;
-        let (address, stopper) = (server.address(), server.stopper());
-        let running = std::thread::spawn(move || server.run());
-        let plain = plain(tasks)?;
-        let trees = [get(address, "/tasks")?, get(plain, "/tasks")?];
-        let trees = trees.map(|body| serde_json::from_slice::<serde_json::Value>(&body));
-        let [Ok(one), Ok(other)] = trees else { return Err("an answer is not JSON".into()) };
-        assert_eq!(one, other);
-        let mut rates = [Vec::new(), Vec::new()];
-        let mut bytes = 0;
-        for _ in 0..ROUNDS {
-            for (at, rates) in [address, plain].into_iter().zip(&mut rates) {
-                let (rate, len) = rate(at, "/tasks")?;
-                rates.push(rate);
-                bytes = len;
-            }
-        }
-        let [ours, plain] = rates.map(median);
-        println!("{rows:4} {bytes:6} {ours:11.0} {plain:11.0} {:6.2}", ours / plain);
-        if rows == 1024 {
-            let (rate, _) = rate(address, "/tasks/1")?;
-            println!("one row by its key: {rate:.0} requests/s");
-        }
-        stopper.stop();
-        running.join().map_err(|_| "the server panicked")??;
+    let rows = std::env::args().nth(1).ok_or("rates ROWS")?.parse()?;
+    let tasks: Vec<Task> = (1..=rows)
+        .map(|id| Task { id, title: format!("Task number {id}, which is to be done"), done: id % 3 == 0 })
+        .collect();
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("tasks.db");
+    fill(&path, &tasks)?;
+    for (name, kept_bytes) in [("rows", 0), ("kept", Limits::default().kept_bytes)] {
+        let mut settings = Settings::new(&path);
+        settings.limits.kept_bytes = kept_bytes;
+        let server = Server::bind(settings)?;
+        println!("{name} {}", server.address());
+        std::thread::spawn(move || server.run());
     }
+    println!("list {}", plain(tasks)?);
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
     Ok(())
 }
 
 fn fill(path: &std::path::Path, tasks: &[Task]) -> Result<(), Box<dyn Error>> {
     let conn = rusqlite::Connection::open(path)?;
+    // As `jird serve --write` has it.
+    conn.query_row("pragma journal_mode = wal", [], |_| Ok(()))?;
     conn.execute_batch(
         "create table tasks (id integer primary key, title text not null, done boolean not null); begin",
     )?;
@@ -104,70 +89,4 @@ fn plain(tasks: Vec<Task>) -> Result<SocketAddr, Box<dyn Error>> {
         });
     });
     Ok(address)
-}
-
-/// Requests per second, and the bytes of the last answer.
-fn rate(address: SocketAddr, target: &str) -> Result<(f64, usize), Box<dyn Error>> {
-    let mut client = Client::new(address, target)?;
-    for _ in 0..20 {
-        client.ask()?;
-    }
-    let begun = Instant::now();
-    let (mut requests, mut len) = (0_u32, 0);
-    while begun.elapsed() < ROUND {
-        for _ in 0..10 {
-            len = client.ask()?.len();
-            requests += 1;
-        }
-    }
-    Ok((f64::from(requests) / begun.elapsed().as_secs_f64(), len))
-}
-
-fn get(address: SocketAddr, target: &str) -> Result<Vec<u8>, Box<dyn Error>> {
-    Ok(Client::new(address, target)?.ask()?.to_vec())
-}
-
-/// A connection that stays open.
-struct Client {
-    socket: TcpStream,
-    request: Vec<u8>,
-    buffer: Vec<u8>,
-}
-
-impl Client {
-    fn new(address: SocketAddr, target: &str) -> Result<Self, Box<dyn Error>> {
-        let socket = TcpStream::connect(address)?;
-        socket.set_nodelay(true)?;
-        let request = format!("GET {target} HTTP/1.1\r\nHost: {address}\r\n\r\n").into_bytes();
-        Ok(Self { socket, request, buffer: vec![0; 1 << 20] })
-    }
-
-    /// The body of an answer, which is a 200.
-    fn ask(&mut self) -> Result<&[u8], Box<dyn Error>> {
-        self.socket.write_all(&self.request)?;
-        let mut len = 0;
-        loop {
-            let read = self.socket.read(&mut self.buffer[len..])?;
-            len += read;
-            let text = &self.buffer[..len];
-            if read == 0 {
-                return Err("the connection has ended".into());
-            }
-            let Some(end) = text.windows(4).position(|part| part == b"\r\n\r\n") else { continue };
-            let head = core::str::from_utf8(&text[..end])?.to_ascii_lowercase();
-            if !head.starts_with("http/1.1 200") {
-                return Err(head.into());
-            }
-            let body = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-            let wanted: usize = body.ok_or("no length")?.parse()?;
-            if len == end + 4 + wanted {
-                return Ok(&self.buffer[end + 4..len]);
-            }
-        }
-    }
-}
-
-fn median(mut rates: Vec<f64>) -> f64 {
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
 }

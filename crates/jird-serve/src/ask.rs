@@ -57,7 +57,8 @@ impl<'t> Ask<'t> {
         // Pages need an order, or rows could be on two of them.
         if ask.order.is_empty() && (ask.limit.is_some() || ask.offset > 0) {
             let key = table.info.key();
-            ask.order = key.into_iter().filter_map(|name| table.column(name)).map(|key| table.sql_of(key)).collect();
+            ask.order =
+                key.into_iter().filter_map(|name| table.column(name)).map(|key| table.sql_of(key).to_owned()).collect();
         }
         Ok(ask)
     }
@@ -98,7 +99,7 @@ impl<'t> Ask<'t> {
         let mut separator = "select ";
         for pick in self.picks.iter() {
             sql.push_str(separator);
-            sql.push_str(&self.table.sql_of(pick.column));
+            sql.push_str(self.table.sql_of(pick.column));
             separator = ", ";
         }
         sql.push_str(" from ");
@@ -114,7 +115,8 @@ impl<'t> Ask<'t> {
         let mut values = values.to_vec();
         let integer = |value: u64| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
         values.push(integer(rows_max));
-        sql.push_str(" limit ?");
+        // SQLite looks into a bare parameter while it prepares, and would prepare anew for each value.
+        sql.push_str(" limit +?");
         sql.push_str(&values.len().to_string());
         if self.offset > 0 {
             values.push(integer(self.offset));
@@ -172,7 +174,7 @@ fn picks(table: &Table, value: &str) -> Result<Vec<Pick>, Problem> {
             let (name, wanted) = part.split_once(':').unwrap_or((part, part));
             (name, column(table, wanted)?)
         };
-        picks.push(Pick::new(wanted, name, table.all[wanted].kind));
+        picks.push(table.all[wanted].named(name));
     }
     let mut seen: Vec<&str> = picks.iter().map(|pick| pick.name.as_str()).collect();
     seen.sort_unstable();

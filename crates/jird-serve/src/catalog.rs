@@ -40,6 +40,11 @@ impl Catalog {
         self.tables.iter().find(|table| table.info.name() == name)
     }
 
+    /// The version of the schema.
+    pub(crate) fn version(&self) -> i64 {
+        self.version
+    }
+
     pub(crate) fn tables(&self) -> &[Arc<Table>] {
         &self.tables
     }
@@ -71,6 +76,8 @@ pub(crate) struct Pick {
     /// The name as JSON, with the colon.
     pub(crate) head: Vec<u8>,
     pub(crate) kind: Kind,
+    /// The table's column as SQL.
+    sql: String,
 }
 
 /// How a column's values are sent.
@@ -88,7 +95,12 @@ impl Table {
     fn new(info: TableInfo) -> Self {
         let quoted = quote(info.name());
         let columns = info.columns().iter().enumerate();
-        let all = columns.map(|(column, found)| Pick::new(column, found.name(), kind_of(found.declared()))).collect();
+        let all = columns
+            .map(|(column, found)| {
+                let sql = format!("{quoted}.{}", quote(found.name()));
+                Pick::new(column, found.name(), kind_of(found.declared()), sql)
+            })
+            .collect();
         let key = info.key();
         let id = match key[..] {
             [key] => info.columns().iter().position(|column| column.name() == key),
@@ -103,17 +115,22 @@ impl Table {
     }
 
     /// A column as SQL, with its table: SQLite takes a bare name in quotes that it does not know for a text.
-    pub(crate) fn sql_of(&self, column: usize) -> String {
-        format!("{}.{}", self.quoted, quote(self.info.columns()[column].name()))
+    pub(crate) fn sql_of(&self, column: usize) -> &str {
+        &self.all[column].sql
     }
 }
 
 impl Pick {
-    pub(crate) fn new(column: usize, name: &str, kind: Kind) -> Self {
+    fn new(column: usize, name: &str, kind: Kind, sql: String) -> Self {
         let mut head = Vec::new();
         write_string(name, &mut head);
         head.push(b':');
-        Self { column, name: name.to_owned(), head, kind }
+        Self { column, name: name.to_owned(), head, kind, sql }
+    }
+
+    /// The same column under another name.
+    pub(crate) fn named(&self, name: &str) -> Self {
+        Self::new(self.column, name, self.kind, self.sql.clone())
     }
 }
 

@@ -4,10 +4,10 @@ use crate::catalog::{Catalog, Table};
 use crate::error::Error;
 use crate::problem::Problem;
 use crate::readers::Readers;
+use crate::settings::Limits;
 use crate::writer::Writer;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 /// A database.
 pub(crate) struct Database {
@@ -17,18 +17,23 @@ pub(crate) struct Database {
     /// `None`: requests may only read.
     pub(crate) writer: Option<Arc<Writer>>,
     catalog: RwLock<Arc<Catalog>>,
-    /// The longest time for a query or a write.
-    time: Duration,
+    pub(crate) limits: Limits,
 }
 
 impl Database {
-    pub(crate) fn open(path: PathBuf, writes: bool, time: Duration) -> Result<Self, Error> {
-        let writer = if writes { Some(Writer::open(&path, time)?) } else { None };
-        let readers = Readers::new(path.clone());
+    pub(crate) fn open(path: PathBuf, writes: bool, limits: &Limits) -> Result<Self, Error> {
+        let writer = if writes { Some(Writer::open(&path, limits.time)?) } else { None };
+        let readers = Readers::new(path.clone(), limits.kept_bytes);
         let reader = readers.take().map_err(|problem| Error::new(problem.to_string()))?;
         let catalog = Catalog::read(reader.conn()).map_err(|error| Error::because("reading the schema", error))?;
         readers.give(reader);
-        Ok(Self { path, readers, writer: writer.map(Arc::new), catalog: RwLock::new(Arc::new(catalog)), time })
+        Ok(Self {
+            path,
+            readers,
+            writer: writer.map(Arc::new),
+            catalog: RwLock::new(Arc::new(catalog)),
+            limits: *limits,
+        })
     }
 
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
@@ -38,7 +43,7 @@ impl Database {
     /// Reads the schema again if it has changed. What fails stays as it is.
     pub(crate) fn refresh(&self) {
         let Ok(reader) = self.readers.take() else { return };
-        reader.budget.grant(self.time);
+        reader.budget.grant(self.limits.time);
         if !self.catalog().is_current(reader.conn())
             && let Ok(catalog) = Catalog::read(reader.conn())
         {

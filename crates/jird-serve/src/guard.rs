@@ -7,6 +7,7 @@
 use crate::choice::text;
 use crate::error::Error;
 use crate::problem::Problem;
+use crate::settings::Settings;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST,
     HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
@@ -24,11 +25,15 @@ pub(crate) struct Guard {
     token: Option<String>,
     /// Origins whose pages may ask as this server's own may.
     origins: Vec<String>,
+    /// What a `Host` without a port has.
+    default_port: u16,
 }
 
 impl Guard {
-    pub(crate) fn new(address: SocketAddr, names: Vec<String>, token: Option<String>, origins: Vec<String>) -> Self {
-        Self { address, names, token, origins }
+    pub(crate) fn new(address: SocketAddr, settings: &Settings) -> Self {
+        let Settings { hosts, token, cors, tls, .. } = settings;
+        let default_port = if tls.is_some() { 443 } else { 80 };
+        Self { address, names: hosts.clone(), token: token.clone(), origins: cors.clone(), default_port }
     }
 
     /// Refuses a request that is not for this server.
@@ -55,7 +60,7 @@ impl Guard {
         if self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return true;
         }
-        if host.port_u16().unwrap_or(80) != self.address.port() {
+        if host.port_u16().unwrap_or(self.default_port) != self.address.port() {
             return false;
         }
         let ip = self.address.ip();

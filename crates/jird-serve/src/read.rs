@@ -5,16 +5,19 @@ use crate::body::{Body, GiveUp};
 use crate::catalog::Table;
 use crate::choice::{self, Coding, Preferences};
 use crate::database::Database;
+use crate::kept::{Kept, Question};
 use crate::pack::packed;
 use crate::problem::Problem;
 use crate::readers::{Found, Plan};
-use crate::rows::Stop;
+use crate::rows::{Format, Stop};
 use crate::state::State;
 use crate::stream::{Long, Running, Short};
 use crate::tag::{Tag, Tags};
+use bytes::Bytes;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY,
 };
+use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,31 +48,45 @@ impl Wanted {
     }
 }
 
+/// The answer to a `GET` that was given before, if it would be the same now.
+pub(crate) fn kept(database: &Database, request: &Parts, is_one: bool) -> Option<Response<Body>> {
+    if database.limits.kept_bytes == 0 {
+        return None;
+    }
+    let question = question(request, choice::format(&request.headers, is_one).ok()?, is_one);
+    let mut reader = database.readers.take().ok()?;
+    reader.budget.grant(SHORT_TIME);
+    let found = reader.answers(database.catalog().version()).and_then(|answers| answers.find(&question).cloned());
+    database.readers.give(reader);
+    Some(found?.answer(&request.headers))
+}
+
+fn question(request: &Parts, format: Format, is_one: bool) -> Question {
+    Question {
+        target: request.uri.path_and_query().map_or("", |target| target.as_str()).to_owned(),
+        format,
+        coding: choice::coding(&request.headers),
+        counts: Preferences::new(&request.headers).counts && !is_one,
+    }
+}
+
 /// Answers a `GET`.
 pub(crate) async fn get(
     (state, database): (&State, &Database),
     wanted: Wanted,
-    headers: &HeaderMap,
+    request: &Parts,
 ) -> Result<Response<Body>, Problem> {
-    let format = choice::format(headers, wanted.id.is_some())?;
-    let coding = choice::coding(headers);
-    let counts = Preferences::new(headers).counts && wanted.id.is_none();
-    let plan = Plan { format, counts, rows_max: state.limits.rows };
+    let is_one = wanted.id.is_some();
+    let question = question(request, choice::format(&request.headers, is_one)?, is_one);
+    let coding = question.coding;
+    let plan = Plan { format: question.format, counts: question.counts, rows_max: state.limits.rows };
     let (limit, offset) = {
         let ask = wanted.ask()?;
         if ask.on_conflict.is_some() {
             return Err(Problem::bad("on_conflict is for POST"));
         }
-        match short(database, &ask, &plan, coding)? {
-            Some((text, found)) => {
-                if found.rows == 0
-                    && let Some(id) = &wanted.id
-                {
-                    return Err(no_row(&wanted.table, id));
-                }
-                let range = found.total.map(|total| Range { offset: ask.offset, rows: found.rows, total });
-                return whole(text, &plan, coding, range, headers);
-            }
+        match short(database, &wanted, &ask, &plan, question)? {
+            Some(kept) => return Ok(kept.answer(&request.headers)),
             None => (ask.limit, ask.offset),
         }
     };
@@ -88,29 +105,46 @@ pub(crate) async fn get(
     Ok(response)
 }
 
-/// Makes a short answer; `None` if it would not be short.
+/// Makes a short answer, and keeps it; `None` if it would not be short.
 fn short(
     database: &Database,
+    wanted: &Wanted,
     ask: &Ask<'_>,
     plan: &Plan,
-    coding: Option<Coding>,
-) -> Result<Option<(Vec<u8>, Found)>, Problem> {
-    let reader = database.readers.take()?;
+    question: Question,
+) -> Result<Option<Kept>, Problem> {
+    let coding = question.coding;
+    let mut reader = database.readers.take()?;
     reader.budget.grant(SHORT_TIME);
+    // What a view has may change by itself, as with the time in it.
+    let keeps = wanted.table.info.is_ordinary() && reader.answers(database.catalog().version()).is_some();
     let mut out = Short::new(if coding.is_some() { PACKED_MAX } else { SHORT_BYTES });
     let made = reader.answer(ask, plan, false, &mut out);
     // What fails because the time is over may go well with more of it.
     let is_late = reader.budget.is_over();
-    database.readers.give(reader);
-    match made {
-        Ok(found) => Ok(Some((out.text, found))),
+    let made = match made {
+        Ok(found) => {
+            let made = match &wanted.id {
+                Some(id) if found.rows == 0 => Err(no_row(&wanted.table, id)),
+                _ => {
+                    let range = found.total.map(|total| Range { offset: ask.offset, rows: found.rows, total });
+                    whole(out.text, plan, coding, range)
+                }
+            };
+            if let (true, Ok(kept)) = (keeps, &made) {
+                reader.keep(question, kept);
+            }
+            made.map(Some)
+        }
         Err(Stop::Later | Stop::Gone) => Ok(None),
         Err(Stop::Problem(problem)) if is_late || problem.status == StatusCode::SERVICE_UNAVAILABLE => {
             drop(problem);
             Ok(None)
         }
         Err(Stop::Problem(problem)) => Err(problem),
-    }
+    };
+    database.readers.give(reader);
+    made
 }
 
 /// Begins an answer of any length.
@@ -176,14 +210,8 @@ fn head(plan: &Plan, range: Option<Range>) -> Result<Response<Body>, Problem> {
 }
 
 /// An answer that is there.
-fn whole(
-    text: Vec<u8>,
-    plan: &Plan,
-    coding: Option<Coding>,
-    range: Option<Range>,
-    headers: &HeaderMap,
-) -> Result<Response<Body>, Problem> {
-    let mut response = head(plan, range)?;
+fn whole(text: Vec<u8>, plan: &Plan, coding: Option<Coding>, range: Option<Range>) -> Result<Kept, Problem> {
+    let (mut head, _) = head(plan, range)?.into_parts();
     let tag = Tag::of(&text);
     let tag = range.map_or(tag, |range| tag.with_total(range.total));
     let coding = coding.filter(|_| text.len() >= PACKED_MIN);
@@ -193,20 +221,30 @@ fn whole(
         Some(Coding::Zstd) => "-zstd",
     };
     let quoted = HeaderValue::from_str(&format!("\"{tag}{suffix}\"")).expect("it has digits and signs");
-    response.headers_mut().insert(ETAG, quoted);
-    if choice::text(headers, &IF_NONE_MATCH).is_some_and(|tags| Tags::new(&tags).has(tag)) {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        response.headers_mut().remove(CONTENT_TYPE);
-        return Ok(response);
-    }
-    let text = match coding {
+    head.headers.insert(ETAG, quoted);
+    let body = match coding {
         None => text,
         Some(coding) => {
-            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+            head.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
             let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "packing the answer failed");
             packed(text, coding).map_err(failed)?
         }
     };
-    *response.body_mut() = Body::whole(text);
-    Ok(response)
+    Ok(Kept { status: head.status, headers: head.headers, body: body.into(), tag })
+}
+
+impl Kept {
+    /// The answer to a request with these headers.
+    fn answer(self, headers: &HeaderMap) -> Response<Body> {
+        let Self { status, headers: ours, body, tag } = self;
+        let is_known = choice::text(headers, &IF_NONE_MATCH).is_some_and(|tags| Tags::new(&tags).has(tag));
+        let mut response = Response::new(Body::whole(if is_known { Bytes::new() } else { body }));
+        *response.status_mut() = if is_known { StatusCode::NOT_MODIFIED } else { status };
+        *response.headers_mut() = ours;
+        if is_known {
+            response.headers_mut().remove(CONTENT_TYPE);
+            response.headers_mut().remove(CONTENT_ENCODING);
+        }
+        response
+    }
 }

@@ -1,6 +1,8 @@
 //! Connections that read, each with a budget of time, and the queries that run on them.
 
 use crate::ask::Ask;
+use crate::kept::{Answers, Kept, Question};
+use crate::log::Logs;
 use crate::problem::Problem;
 use crate::rows::{self, Format, Out, Stop};
 use jird_formats::sqlite::{SqliteError, open_read_only};
@@ -67,38 +69,43 @@ pub(crate) fn limit(conn: &mut Connection) -> rusqlite::Result<Arc<Budget>> {
 pub(crate) struct Reader {
     conn: Connection,
     pub(crate) budget: Arc<Budget>,
+    answers: Answers,
 }
 
 /// All of them.
 pub(crate) struct Readers {
     path: PathBuf,
-    idle: Mutex<Vec<Reader>>,
+    #[expect(clippy::vec_box, reason = "they come and go with each request, and have hundreds of bytes")]
+    idle: Mutex<Vec<Box<Reader>>>,
+    logs: Logs,
+    kept_bytes: usize,
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, idle: Mutex::default() }
+    pub(crate) fn new(path: PathBuf, kept_bytes: usize) -> Self {
+        Self { path, idle: Mutex::default(), logs: Logs::default(), kept_bytes }
     }
 
     /// One that nobody uses.
-    pub(crate) fn take(&self) -> Result<Reader, Problem> {
+    pub(crate) fn take(&self) -> Result<Box<Reader>, Problem> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(|| self.open(), Ok)
     }
 
     /// Takes it back.
-    pub(crate) fn give(&self, reader: Reader) {
+    pub(crate) fn give(&self, reader: Box<Reader>) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_MAX {
             idle.push(reader);
         }
     }
 
-    fn open(&self) -> Result<Reader, Problem> {
+    fn open(&self) -> Result<Box<Reader>, Problem> {
         let failed = |error: SqliteError| Problem::busy(format!("the database cannot be opened: {error}"));
         let mut conn = open_read_only(&self.path).map_err(failed)?;
         let budget = limit(&mut conn).map_err(|error| Problem::of_reading(&error))?;
-        Ok(Reader { conn, budget })
+        let log = if self.kept_bytes > 0 { self.logs.of(&conn) } else { None };
+        Ok(Box::new(Reader { answers: Answers::new(log, self.kept_bytes / IDLE_MAX), conn, budget }))
     }
 }
 
@@ -142,6 +149,21 @@ impl Reader {
     /// The connection, for questions about the schema.
     pub(crate) fn conn(&self) -> &Connection {
         &self.conn
+    }
+
+    /// The answers that are kept, after a look whether they are still those that the rows would give; `None` if none is
+    /// ever kept. `schema` is the version of the schema.
+    pub(crate) fn answers(&mut self, schema: i64) -> Option<&mut Answers> {
+        if self.answers.is_off() {
+            return None;
+        }
+        self.answers.look(&self.conn, schema);
+        Some(&mut self.answers)
+    }
+
+    /// Keeps an answer whose rows were read after the last look at the versions.
+    pub(crate) fn keep(&mut self, question: Question, kept: &Kept) {
+        self.answers.keep(question, kept.clone());
     }
 
     /// Writes the rows that are asked for. `ready` is told of the count before the first row.

@@ -12,7 +12,7 @@ use std::io;
 use std::rc::Rc;
 
 /// The form of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Format {
     /// One object.
     Object,

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::guard::check_origin;
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::tls;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
 use hyper::server::conn::http1;
@@ -18,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{MissedTickBehavior, Sleep, interval, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 
 /// The most bytes of a request's head.
 const HEAD_BYTES: usize = 64 << 10;
@@ -46,6 +48,7 @@ pub struct Server {
     listener: std::net::TcpListener,
     address: SocketAddr,
     service: Arc<Service>,
+    tls: Option<TlsAcceptor>,
     stopper: Stopper,
     is_stopped: watch::Receiver<bool>,
 }
@@ -66,7 +69,7 @@ impl Server {
     ///
     /// # Errors
     /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
-    /// token, or if a setting is no token or no origin.
+    /// token, if a setting is no token or no origin, or if the certificate is none.
     pub fn bind(settings: Settings) -> Result<Self, Error> {
         let is_near = settings.listen.ip().is_loopback();
         match &settings.token {
@@ -77,13 +80,14 @@ impl Server {
             _ => {}
         }
         settings.cors.iter().try_for_each(|origin| check_origin(origin))?;
+        let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
         let failed = |error| Error::because(format_args!("listening at {}", settings.listen), error);
         let listener = std::net::TcpListener::bind(settings.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let (sender, is_stopped) = watch::channel(false);
         let service = Arc::new(Service::new(settings, address, is_stopped.clone())?);
-        Ok(Self { listener, address, service, stopper: Stopper(Arc::new(sender)), is_stopped })
+        Ok(Self { listener, address, service, tls, stopper: Stopper(Arc::new(sender)), is_stopped })
     }
 
     /// Where it listens.
@@ -117,7 +121,7 @@ impl Server {
     }
 
     async fn serve(self, runtime: &Runtime) -> Result<(), Error> {
-        let Self { listener, service, stopper: _stopper, mut is_stopped, .. } = self;
+        let Self { listener, service, tls, stopper: _stopper, mut is_stopped, .. } = self;
         let listener = TcpListener::from_std(listener).map_err(|error| Error::because("listening", error))?;
         let watch = runtime.spawn(look_at_schema(Arc::clone(&service)));
         let follow = runtime.spawn(follow(Arc::clone(&service)));
@@ -137,7 +141,17 @@ impl Server {
                 sleep(Duration::from_millis(20)).await;
                 continue;
             };
-            runtime.spawn(connection(Arc::clone(&service), socket, peer.ip(), is_stopped.clone(), place));
+            // Without it an answer may wait for the client's receipt of the one before.
+            let _ = socket.set_nodelay(true);
+            let stall = limits.stall;
+            let socket = Patient { socket, stall, sleep: None };
+            let (service, is_stopped, tls) = (Arc::clone(&service), is_stopped.clone(), tls.clone());
+            runtime.spawn(async move {
+                let Some(tls) = tls else { return connection(service, socket, peer.ip(), is_stopped, place).await };
+                if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
+                    connection(service, socket, peer.ip(), is_stopped, place).await;
+                }
+            });
         }
         drop(listener);
         watch.abort();
@@ -152,15 +166,13 @@ impl Server {
 /// Answers the requests of a connection.
 async fn connection(
     service: Arc<Service>,
-    socket: TcpStream,
+    socket: impl AsyncRead + AsyncWrite + Unpin,
     peer: IpAddr,
     mut is_stopped: watch::Receiver<bool>,
     place: OwnedSemaphorePermit,
 ) {
     let stall = service.limits().stall;
-    // Without it an answer may wait for the client's receipt of the one before.
-    let _ = socket.set_nodelay(true);
-    let io = TokioIo::new(Patient { socket, stall, sleep: None });
+    let io = TokioIo::new(socket);
     let answer = service_fn(|request| {
         let service = Arc::clone(&service);
         async move { Ok::<_, std::convert::Infallible>(service.respond(peer, request).await) }
@@ -170,6 +182,7 @@ async fn connection(
     let mut connection = pin!(builder.serve_connection(io, answer));
     // An error is the client's: it sent no HTTP, or it is gone.
     tokio::select! {
+        biased;
         _ = connection.as_mut() => return,
         _ = is_stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
     }

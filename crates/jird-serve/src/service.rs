@@ -11,7 +11,7 @@ use crate::journal::Journal;
 use crate::openapi;
 use crate::page::page;
 use crate::problem::Problem;
-use crate::read::{Wanted, get};
+use crate::read::{Wanted, get, kept};
 use crate::served;
 use crate::settings::{Limits, Settings};
 use crate::state::State;
@@ -41,7 +41,7 @@ impl Service {
             state: State::new(&settings, stopped)?,
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
-            guard: Guard::new(address, settings.hosts, settings.token, settings.cors),
+            guard: Guard::new(address, &settings),
         })
     }
 
@@ -141,8 +141,9 @@ impl Service {
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
-                let document =
-                    openapi::document(&self.state.tables(), self.state.writes_tables(), self.state.store.is_some());
+                let (tables, has_store) = (self.state.tables(), self.state.store.is_some());
+                let rows_max = self.state.limits.rows;
+                let document = openapi::document(&tables, self.state.writes_tables(), has_store, rows_max);
                 return Ok(text("application/json", document));
             }
             #[cfg(feature = "query")]
@@ -162,6 +163,12 @@ impl Service {
             }
             _ => {}
         }
+        if matches!(parts.method, Method::GET | Method::HEAD)
+            && let Some(database) = &self.state.database
+            && let Some(answer) = kept(database, parts, id.is_some())
+        {
+            return Ok(answer);
+        }
         let (database, table) = self.state.table(name)?;
         let wanted = Wanted { table, id, parameters: uri::parameters(parts.uri.query())? };
         let allowed = match (database.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
@@ -170,7 +177,7 @@ impl Service {
             (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
         };
         match parts.method.as_str() {
-            "GET" | "HEAD" => get((&self.state, database), wanted, &parts.headers).await,
+            "GET" | "HEAD" => get((&self.state, database), wanted, parts).await,
             "OPTIONS" => {
                 let mut response = Response::new(Body::whole(Vec::new()));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));

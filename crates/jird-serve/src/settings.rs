@@ -35,6 +35,8 @@ pub struct Settings {
     /// Origins of pages that may ask as the server's own page may, each as browsers send it: `http://localhost:8000`.
     /// Browsers show answers to no other pages.
     pub cors: Vec<String>,
+    /// What connections are encrypted with; `None`: they are not.
+    pub tls: Option<Tls>,
     /// How much a request may take.
     pub limits: Limits,
     /// Whether each request becomes a line of JSON on standard error.
@@ -69,6 +71,15 @@ impl Source {
     }
 }
 
+/// The files, in PEM, that connections are encrypted with. They are read when the server starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The certificate, and those that lead from it to one that clients trust.
+    pub certificate: PathBuf,
+    /// The private key of the first certificate.
+    pub key: PathBuf,
+}
+
 /// How much requests may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -97,6 +108,9 @@ pub struct Limits {
     pub queries: usize,
     /// The most bytes that groups, sorts and joins of a query in SQL may take, after which the answer is 503.
     pub query_bytes: usize,
+    /// The most bytes of answers that are kept until the database changes, about; 0: none is kept. Each connection to
+    /// the database keeps a sixteenth of it.
+    pub kept_bytes: usize,
 }
 
 impl Default for Limits {
@@ -114,6 +128,7 @@ impl Default for Limits {
             heartbeat: Duration::from_secs(15),
             queries: 8,
             query_bytes: 256 << 20,
+            kept_bytes: 32 << 20,
         }
     }
 }
@@ -131,6 +146,7 @@ impl Settings {
             token: None,
             hosts: Vec::new(),
             cors: Vec::new(),
+            tls: None,
             limits: Limits::default(),
             log: false,
         }
@@ -140,7 +156,7 @@ impl Settings {
 impl fmt::Debug for Settings {
     /// Without the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sources, listen, write, sync, time_field, quarantine, token, hosts, cors, limits, log } = self;
+        let Self { sources, listen, write, sync, time_field, quarantine, token, hosts, cors, tls, limits, log } = self;
         f.debug_struct("Settings")
             .field("sources", sources)
             .field("listen", listen)
@@ -151,6 +167,7 @@ impl fmt::Debug for Settings {
             .field("token", &token.as_ref().map(|_| "…"))
             .field("hosts", hosts)
             .field("cors", cors)
+            .field("tls", tls)
             .field("limits", limits)
             .field("log", log)
             .finish()

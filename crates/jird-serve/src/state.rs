@@ -76,7 +76,7 @@ impl State {
     pub(crate) fn new(settings: &Settings, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         let limits = settings.limits;
         let Sources { database, store, files } = Sources::find(&settings.sources, settings.write)?;
-        let database = database.map(|path| Database::open(path, settings.write, limits.time)).transpose()?;
+        let database = database.map(|path| Database::open(path, settings.write, &limits)).transpose()?;
         if !cfg!(feature = "query")
             && let Some(file) = files.first()
         {

@@ -1,38 +1,30 @@
 //! Entity tags (RFC 9110, section 8.8.3): an answer with the same bytes has the same tag, also after a restart.
 
 use core::fmt;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::Hasher;
+use twox_hash::XxHash3_128;
 
 /// The tag of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tag {
-    hash: u64,
-    len: u64,
-}
+pub(crate) struct Tag(u128);
 
 impl Tag {
     /// The tag of these bytes, before they are compressed.
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(bytes);
-        Self { hash: hasher.finish(), len: bytes.len() as u64 }
+        Self(XxHash3_128::oneshot(bytes))
     }
 
     /// The tag of an answer that also tells how many rows there are: browsers keep `Content-Range` with the body, and do
     /// not take another one from a 304.
     pub(crate) fn with_total(self, total: u64) -> Self {
-        let mut hasher = DefaultHasher::new();
-        hasher.write_u64(self.hash);
-        hasher.write_u64(total);
-        Self { hash: hasher.finish(), ..self }
+        let [hash, total] = [self.0, u128::from(total)].map(u128::to_le_bytes);
+        Self::of(&[hash, total].concat())
     }
 }
 
 impl fmt::Display for Tag {
     /// Without the quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}-{:x}", self.hash, self.len)
+        write!(f, "{:032x}", self.0)
     }
 }
 

@@ -157,6 +157,8 @@ pub struct TableInfo {
     pub(super) columns: Vec<ColumnInfo>,
     /// The column that is an alias of the row number.
     pub(super) rowid: Option<usize>,
+    /// Its columns hold values of their types only.
+    is_strict: bool,
     /// Whether the rows have numbers: an ordinary table that is not `without rowid`.
     pub(super) has_rowid: bool,
     /// A row inserted without a number gets the highest so far plus one: no trigger and no `AUTOINCREMENT` interferes.
@@ -221,7 +223,7 @@ impl TableInfo {
             &[&name],
         )?;
         let counts_up = kind == "table" && meddlers == [0];
-        Ok(Some(Self { name, kind, columns, rowid, has_rowid, counts_up }))
+        Ok(Some(Self { name, kind, columns, rowid, is_strict, has_rowid, counts_up }))
     }
 
     /// Its name, as the database spells it.
@@ -246,8 +248,13 @@ impl TableInfo {
         self.kind == "view"
     }
 
+    /// Whether its columns hold values of their types only: it was made with `strict`.
+    pub fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
     /// Whether it is neither a view nor a virtual table.
-    pub(super) fn is_ordinary(&self) -> bool {
+    pub fn is_ordinary(&self) -> bool {
         self.kind == "table"
     }
 

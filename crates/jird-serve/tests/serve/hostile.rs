@@ -3,6 +3,7 @@
 use crate::common::{Answer, Service, TASKS};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The server answers as before.
@@ -190,4 +191,74 @@ fn a_pattern_that_is_long_to_match_ends() {
         }
     }
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+/// Numbers that look random (xorshift64*), the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % most
+    }
+}
+
+#[test]
+fn requests_that_are_mangled_never_take_it_down() {
+    static PANICS: AtomicUsize = AtomicUsize::new(0);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |told| {
+        // Tests have threads of other names.
+        if std::thread::current().name() == Some("serve") {
+            PANICS.fetch_add(1, Ordering::Relaxed);
+        }
+        before(told);
+    }));
+    let service = Service::new();
+    let host = format!("Host: {}\r\n", service.address);
+    let json = "Content-Type: application/json\r\n";
+    let seeds = [
+        format!("GET /tasks?id=in.(1,\"2\")&order=title.desc.nullslast&select=id,x:title HTTP/1.1\r\n{host}\r\n"),
+        format!(
+            "GET /tasks/1?select=note HTTP/1.1\r\n{host}If-None-Match: \"a\", W/\"b\"\r\nAccept-Encoding: gzip\r\n\r\n"
+        ),
+        format!(
+            "GET /tasks?title=not.like.*a_%25 HTTP/1.1\r\n{host}Prefer: count=exact\r\nAccept: text/csv;q=0.5\r\n\r\n"
+        ),
+        format!("POST /tasks HTTP/1.1\r\n{host}{json}Content-Length: 28\r\n\r\n[{{\"title\":\"x\",\"tags\":[1e5]}}]"),
+        format!("PUT /pairs/1 HTTP/1.1\r\n{host}{json}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"),
+        format!(
+            "PATCH /tasks?id=eq.1 HTTP/1.1\r\n{host}{json}If-Match: *\r\nContent-Length: 12\r\n\r\n{{\"price\":1.5}}"
+        ),
+    ];
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..600 {
+        let mut request = seeds[dice.below(seeds.len())].clone().into_bytes();
+        for _ in 0..=dice.below(4) {
+            let at = dice.below(request.len().max(1));
+            match dice.below(5) {
+                _ if request.is_empty() => request.push(b' '),
+                0 => request[at] = dice.below(256) as u8,
+                1 => _ = request.remove(at),
+                2 => request.insert(at, b"\r\n\0%\"\\,.()[]{}:;?&=\xff"[dice.below(20)]),
+                3 => request.truncate(at.max(1)),
+                _ => {
+                    let part = request[at..(at + 1 + dice.below(20)).min(request.len())].to_vec();
+                    request.splice(at..at, part);
+                }
+            }
+        }
+        let mut socket = service.connect();
+        let _ = socket.write_all(&request);
+        let _ = socket.shutdown(std::net::Shutdown::Write);
+        let mut all = Vec::new();
+        let _ = socket.read_to_end(&mut all);
+        let is_answer = all.is_empty() || all.starts_with(b"HTTP/1.1 ") || all.starts_with(b"HTTP/1.0 ");
+        assert!(is_answer, "{:?}", String::from_utf8_lossy(&request));
+        assert!(!all.starts_with(b"HTTP/1.1 500"), "{:?}", String::from_utf8_lossy(&request));
+    }
+    service.get("/tasks").is(200);
+    assert_eq!(PANICS.load(Ordering::Relaxed), 0);
 }

@@ -300,7 +300,11 @@ fn the_server_tells_what_it_has_and_does() {
     assert_eq!(service.get("/health").is(200).text(), "{\"status\":\"ok\"}\n");
     let document = service.get("/openapi.json").is(200).tree();
     assert_eq!(document["openapi"], "3.1.0");
-    assert_eq!(document["components"]["schemas"]["tasks"]["required"], json!(["title"]));
+    assert!(document["components"]["schemas"]["tasks"]["properties"]["title"].is_object());
+    let new = &document["paths"]["/tasks"]["post"]["requestBody"]["content"]["application/json"]["schema"]["anyOf"][0];
+    assert_eq!(new["required"], json!(["title"]));
+    assert_eq!(new["properties"]["id"]["type"], json!(["integer", "boolean", "null"]));
+    assert_eq!(new["properties"]["title"]["type"], json!(["string", "array", "object"]));
     let members = [("/tasks", 4), ("/tasks/{id}", 5), ("/open_tasks", 1), ("/pairs", 4), ("/odd%20%22%20name/{id}", 5)];
     for (path, wanted) in members {
         assert_eq!(document["paths"][path].as_object().unwrap().len(), wanted, "{path}");

@@ -71,6 +71,8 @@ fn a_query_ends_when_its_client_goes() {
     let service = Service::with(ENDLESS, |settings| settings.limits.streams = 1);
     let socket = ask(&service, "/endless");
     wait_for(&service, "jird_requests_active 2");
+    // Until it has given up to be a short answer.
+    std::thread::sleep(Duration::from_millis(300));
     // The only place for long answers is taken.
     assert_eq!(service.get("/endless").is(503).header("retry-after"), Some("1"));
     drop(socket);
