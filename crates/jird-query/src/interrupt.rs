@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Ends a query from another thread, or when its time is over. Its scans end within a chunk, and the query with an error
-/// of kind [`Interrupted`](crate::ErrorKind::Interrupted) or [`Time`](crate::ErrorKind::Time).
+/// Ends a query from another thread, or when its time is over. Its scans end within a chunk, and the query ends with an
+/// error of kind [`Interrupted`](crate::ErrorKind::Interrupted) or [`Time`](crate::ErrorKind::Time).
 ///
 /// Clones end the same query.
 ///

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A partition has at least this many bytes of a file.
 const RANGE_BYTES_MIN: usize = 1 << 20;
 
-/// Creates a session with our functions and without tables. If it may take so much memory, it puts nothing aside on disk.
+/// Creates a session with our functions and without tables. If its memory is limited, it puts nothing aside on disk.
 pub(crate) fn session(
     batch_rows: usize,
     range_bytes_min: Option<usize>,

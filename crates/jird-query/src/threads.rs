@@ -7,8 +7,8 @@ use tokio::runtime::{Builder, Runtime};
 /// The stack of a thread: conditions are evaluated recursively.
 const STACK_BYTES: usize = 16 << 20;
 
-/// The threads on which DataFusion runs a plan. Each query has its own: a step of a plan may take long, and the operating
-/// system shares the processors fairly, which steps on shared threads would not.
+/// The threads on which DataFusion runs a plan. Each query has its own: a step of a plan may take long, and the
+/// operating system shares the processors fairly, which steps on shared threads would not.
 #[derive(Debug)]
 pub(crate) struct Threads(Option<Runtime>);
 

@@ -1,8 +1,8 @@
 //! Plans that end soon after they are interrupted, also where one row becomes many.
 //!
-//! A scan ends by itself. But a join can make rows for minutes out of two batches, and a recursive query out of none, and
-//! all that within one step of the runtime, so that nobody sees that the client has gone. So their rows pass a checkpoint,
-//! and so do the conditions of joins, which may let no row through.
+//! A scan ends by itself. But a join can make rows for minutes out of two batches, and a recursive query out of none,
+//! and all that within one step of the runtime, so that nobody sees that the client has gone. So their rows pass a
+//! checkpoint, and so do the conditions of joins, which may let no row through.
 
 use crate::interrupt::Interrupt;
 use arrow::array::RecordBatch;

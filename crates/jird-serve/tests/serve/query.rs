@@ -340,13 +340,15 @@ fn a_query_ends_when_its_client_goes() {
     }
     service.sql("select 1 from many limit 1").is(200);
     // What has no end.
-    let endless = "with recursive t as (select i from many where i = 1 union all select i + 1 from t) select count(*) as n from t";
+    let endless = "with recursive t as (select i from many where i = 1 union all select i + 1 from t) \
+                   select count(*) as n from t";
     let socket = ask(&service, &format!("/query?sql={}", encoded(endless)));
     wait_for(&service, "jird_queries_active 1");
     drop(socket);
     wait_for(&service, "jird_queries_active 0");
     // A view of SQLite that takes minutes before its first row.
-    let endless = "create view endless as with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000000000) select max(i) as most from n;";
+    let endless = "create view endless as with recursive n(i) as (select 1 union all select i + 1 from n \
+                   where i < 10000000000) select max(i) as most from n;";
     let service = Service::with(endless, |_| ());
     for sql in ["select most from endless", "select most + 1 as more from endless"] {
         let socket = ask(&service, &format!("/query?sql={}", encoded(sql)));
@@ -380,9 +382,9 @@ fn a_query_has_limits() {
     // SQL that is long or deep.
     let sum = |count: usize| format!("select {}1 as n from many limit 1", "1+".repeat(count));
     service.sql(&sum(40_000)).is(413);
-    assert!(service.sql(&sum(30_000)).is(400).text().contains("at most 1000 operators"));
-    assert_eq!(service.sql(&sum(990)).is(200).tree()[0]["n"], 991);
-    let any = format!("select i from many where {} i = 7", "text = 'x' or ".repeat(400));
+    assert!(service.sql(&sum(30_000)).is(400).text().contains("at most 300 operators"));
+    assert_eq!(service.sql(&sum(200)).is(200).tree()[0]["n"], 201);
+    let any = format!("select i from many where {} i = 7", "text = 'x' or ".repeat(80));
     assert_eq!(service.sql(&any).is(200).tree()[0]["i"], 7);
     let nested = service.sql(&format!("select {}1{} from many", "(".repeat(10_000), ")".repeat(10_000)));
     assert!(nested.is(400).text().contains("recursion limit"));
