@@ -140,6 +140,9 @@ impl Query {
     }
 
     fn run_timed(&self, out: &mut dyn Write, report: &mut Report) -> Result<(), Error> {
+        if self.named.is_some() {
+            sql::check_served_text(&self.sql)?;
+        }
         let parsed = sql::parse(&self.sql)?;
         if self.named.is_some() {
             sql::check_served(&parsed)?;

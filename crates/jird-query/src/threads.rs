@@ -4,6 +4,9 @@ use crate::error::Error;
 use std::future::Future;
 use tokio::runtime::{Builder, Runtime};
 
+/// The stack of a thread: conditions are evaluated recursively.
+const STACK_BYTES: usize = 16 << 20;
+
 /// The threads on which DataFusion runs a plan. Each query has its own: a step of a plan may take long, and the operating
 /// system shares the processors fairly, which steps on shared threads would not.
 #[derive(Debug)]
@@ -15,6 +18,7 @@ impl Threads {
         let runtime = Builder::new_multi_thread()
             .enable_time()
             .worker_threads(threads.max(1))
+            .thread_stack_size(STACK_BYTES)
             .build()
             .map_err(|error| Error::sql(format!("cannot start threads: {error}")))?;
         Ok(Self(Some(runtime)))

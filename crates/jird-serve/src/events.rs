@@ -9,7 +9,7 @@ use crate::select::Wish;
 use crate::state::{EventStore, State};
 use crate::stream::Long;
 use crate::uri;
-use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LINK, VARY};
+use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LINK, VARY};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use jird_store::{BlockId, Key, Text};
@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Events of a page, if the request does not say how many; and the most.
 const LIMIT: u64 = 100;
 const LIMIT_MAX: u64 = 10_000;
+
+/// The number of the last event that a client has, and of the last one that an answer could have.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The form of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +64,7 @@ pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Res
     if asked.limit.is_some() || asked.before.is_some() || asked.follows == Some(false) {
         return Err(Problem::bad("events that are followed have no limit and no before"));
     }
-    let last = choice::text(&parts.headers, &hyper::header::HeaderName::from_static("last-event-id"));
+    let last = choice::text(&parts.headers, &LAST_EVENT_ID);
     let last = last.map(|id| uri::count(&id).ok_or_else(|| Problem::bad("Last-Event-ID is none of this store")));
     let clock = (state.limits.heartbeat, state.stopped.clone());
     store.follow.begin(&store.store, wish, last.transpose()?, clock).await
@@ -149,9 +152,7 @@ async fn page(
     let store = store.store.clone();
     tokio::task::spawn_blocking(move || {
         let made = Page::find(&store, &asked, &wish, &budget).and_then(|page| {
-            if let Some(before) = page.next {
-                out.next(asked.next(before));
-            }
+            out.page(page.next.map(|before| asked.next(before)), page.last);
             page.write(form, &budget, &mut out)
         });
         out.finish(made);
@@ -171,6 +172,9 @@ async fn page(
         let link = HeaderValue::from_str(&format!("<{target}>; rel=\"next\""));
         headers.insert(LINK, link.map_err(|_| failed("the link is none"))?);
     }
+    if let Some(last) = told.last {
+        headers.insert(LAST_EVENT_ID, last.into());
+    }
     Ok(response)
 }
 
@@ -181,6 +185,8 @@ struct Page {
     places: Vec<(BlockId, Range<usize>)>,
     /// If there are older ones: the oldest of these.
     next: Option<Key>,
+    /// The arrival number of the last event in the store.
+    last: Option<u64>,
 }
 
 impl Page {
@@ -194,7 +200,8 @@ impl Page {
         let text = text.map_err(|error| failed(&error))?;
         let limit = asked.limit.unwrap_or(LIMIT) as usize;
         let (condition, mut sieve) = (wish.for_index(), wish.sieve());
-        let (mut places, mut last) = (Vec::new(), None);
+        let last = snapshot.arrivals().checked_sub(1);
+        let (mut places, mut oldest) = (Vec::new(), None);
         let (mut keys, mut lines) = (Vec::new(), Vec::new());
         for section in (0..text.sections()).rev() {
             for id in text.select(section, condition.as_ref()).blocks.into_iter().rev() {
@@ -207,15 +214,15 @@ impl Page {
                 };
                 for number in numbers.into_iter().rev() {
                     if places.len() == limit {
-                        return Ok(Self { text, places, next: last });
+                        return Ok(Self { text, places, next: oldest, last });
                     }
                     let start = if number == 0 { 0 } else { ends[number - 1] + 1 };
                     places.push((id, start..ends[number]));
-                    last = keys.get(number).copied();
+                    oldest = keys.get(number).copied();
                 }
             }
         }
-        Ok(Self { text, places, next: None })
+        Ok(Self { text, places, next: None, last })
     }
 
     fn write(&self, form: Form, budget: &Budget, out: &mut Long) -> Result<Found, Stop> {

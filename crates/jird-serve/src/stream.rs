@@ -40,6 +40,8 @@ pub(crate) struct Told {
     pub(crate) total: Option<u64>,
     /// Where the answer goes on, if there is more.
     pub(crate) next: Option<String>,
+    /// The arrival number of the last event that the answer could have had.
+    pub(crate) last: Option<u64>,
 }
 
 /// That the answer has begun, or why not.
@@ -73,9 +75,10 @@ impl Long {
         ))
     }
 
-    /// Where the answer goes on; told before its first byte.
-    pub(crate) fn next(&mut self, target: String) {
-        self.told.next = Some(target);
+    /// What is told of a page of events before its first byte.
+    pub(crate) fn page(&mut self, next: Option<String>, last: Option<u64>) {
+        self.told.next = next;
+        self.told.last = last;
     }
 
     fn send(&mut self, bytes: Vec<u8>) -> Result<(), Stop> {

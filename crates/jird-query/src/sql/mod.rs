@@ -34,7 +34,7 @@ pub(crate) use forms::Known;
 pub(crate) use parse::{Parsed, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
-pub(crate) use served::check as check_served;
+pub(crate) use served::{check as check_served, check_text as check_served_text};
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
     AT_TIME_ZONE, IN_ROWS, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS,

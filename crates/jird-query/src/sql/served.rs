@@ -1,9 +1,25 @@
-//! What queries of others may not do, who may be anybody.
+//! What queries of others may not be, who may be anybody.
+//!
+//! Planning a query takes time, memory and stack, which nothing bounds but the text of the query; and some functions
+//! make as much of one value as a number says.
 
 use super::parse::Parsed;
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Expr, ObjectNamePart, visit_expressions};
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations,
+};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
+
+/// The most operators and keywords. A chain of so many is that deep, and plans are walked recursively.
+const SIGNS_MAX: usize = 1000;
+/// The most tables, if each use of a `with` counts as all that is in it, because it is planned each time.
+const TABLES_MAX: u64 = 100;
+/// The most columns of a `select`.
+const COLUMNS_MAX: usize = 1000;
 
 /// Functions whose results may be as long as a number says.
 const UNBOUNDED: [&str; 11] = [
@@ -20,12 +36,78 @@ const UNBOUNDED: [&str; 11] = [
     "space",
 ];
 
-/// Refuses functions that fill all memory at one call, and `explain`, which tells of files.
+/// Refuses SQL that would be parsed to something very deep.
+pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize();
+    let tokens = tokens.map_err(|error| Error::parser(error.to_string()))?;
+    let is_sign = |token: &&Token| match token {
+        Token::Word(word) => word.keyword != Keyword::NoKeyword && word.quote_style.is_none(),
+        Token::Comma | Token::LParen | Token::RParen | Token::Whitespace(_) | Token::Number(..) => false,
+        Token::SingleQuotedString(_) => false,
+        _ => true,
+    };
+    match tokens.iter().filter(is_sign).count() {
+        0..=SIGNS_MAX => Ok(()),
+        _ => Err(Error::sql(format!("queries of others have at most {SIGNS_MAX} operators and keywords"))),
+    }
+}
+
+/// Refuses queries that take very much to plan, functions that fill all memory at one call, and `explain`, which tells of
+/// files.
 pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
     if parsed.explain {
         return Err(Error::sql("`explain` is for the command line: it tells of files"));
     }
-    let found = visit_expressions(&parsed.query, |expr| {
+    let mut watch = Watch::default();
+    if let ControlFlow::Break(error) = parsed.query.visit(&mut watch) {
+        return Err(error);
+    }
+    match watch.tables(&parsed.query) {
+        0..=TABLES_MAX => Ok(()),
+        _ => {
+            Err(Error::sql(format!("queries of others read at most {TABLES_MAX} tables, each `with` as often as used")))
+        }
+    }
+}
+
+/// Walks a query.
+#[derive(Default)]
+struct Watch {
+    /// How many tables each `with` reads; of several with one name, the most.
+    withs: HashMap<String, u64>,
+}
+
+impl Watch {
+    fn tables(&self, query: &Query) -> u64 {
+        let mut tables = 0_u64;
+        let _ = visit_relations(query, |name: &ObjectName| {
+            let known = match &name.0[..] {
+                [ObjectNamePart::Identifier(name)] => self.withs.get(&name.value).copied(),
+                _ => None,
+            };
+            tables = tables.saturating_add(known.unwrap_or(1));
+            ControlFlow::<()>::Continue(())
+        });
+        tables
+    }
+}
+
+impl Visitor for Watch {
+    type Break = Error;
+
+    fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        for with in query.with.iter().flat_map(|with| &with.cte_tables) {
+            let tables = self.tables(&with.query).max(1);
+            let known = self.withs.entry(with.alias.name.value.clone()).or_default();
+            *known = tables.max(*known);
+        }
+        if let SetExpr::Select(select) = &*query.body {
+            return columns(select);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
         let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
         match function.name.0.last() {
             Some(ObjectNamePart::Identifier(name))
@@ -37,6 +119,13 @@ pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
             }
             _ => ControlFlow::Continue(()),
         }
-    });
-    found.break_value().map_or(Ok(()), Err)
+    }
+}
+
+fn columns(select: &Select) -> ControlFlow<Error> {
+    if select.projection.len() > COLUMNS_MAX {
+        let message = format!("queries of others have at most {COLUMNS_MAX} columns");
+        return ControlFlow::Break(Error::sql(message));
+    }
+    ControlFlow::Continue(())
 }

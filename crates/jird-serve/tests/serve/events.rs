@@ -137,6 +137,8 @@ fn a_stretch_of_time_chooses_events_and_what_is_wrong_is_told() {
 /// A client that follows.
 struct Follower {
     lines: BufReader<TcpStream>,
+    /// Heartbeats would keep it waiting for ever.
+    until: Instant,
 }
 
 impl Follower {
@@ -144,7 +146,8 @@ impl Follower {
         let mut socket = service.connect();
         let head = format!("GET /events?follow=true{query} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", service.address);
         socket.write_all(head.as_bytes()).unwrap();
-        let mut follower = Self { lines: BufReader::new(socket) };
+        let until = Instant::now() + Duration::from_secs(60);
+        let mut follower = Self { lines: BufReader::new(socket), until };
         assert_eq!(follower.line(), "HTTP/1.1 200 OK");
         let mut has_type = false;
         loop {
@@ -161,6 +164,7 @@ impl Follower {
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.lines.read_line(&mut line).unwrap();
+        assert!(Instant::now() < self.until, "{line}");
         line.truncate(line.trim_end().len());
         line
     }
@@ -224,10 +228,16 @@ fn a_client_that_comes_back_goes_on_where_it_was() {
         ids.push(follower.line());
     }
     assert!(ids.contains(&"id:49".to_owned()), "{ids:?}");
+    // A page says where a client that has it goes on.
+    let page = service.get("/events?limit=1").is(200);
+    let last = page.header("last-event-id").unwrap().to_owned();
+    append(&writer, 51, 1);
+    let mut follower = Follower::new(&service, "", &format!("Last-Event-ID: {last}\r\n"));
+    assert_eq!((last.as_str(), follower.next()), ("50", (Some(51), 51)));
     // One of another store, or of tomorrow.
     let mut follower = Follower::new(&service, "", "Last-Event-ID: 1000000\r\n");
-    append(&writer, 51, 61);
-    assert_eq!(follower.next(), (Some(51), 51));
+    append(&writer, 52, 61);
+    assert_eq!(follower.next(), (Some(52), 52));
     service.send("GET", "/events?follow=true", &[("Last-Event-ID", "x")], b"").is(400);
 }
 

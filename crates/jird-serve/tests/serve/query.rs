@@ -339,6 +339,12 @@ fn a_query_ends_when_its_client_goes() {
         wait_for(&service, "jird_queries_active 0");
     }
     service.sql("select 1 from many limit 1").is(200);
+    // What has no end.
+    let endless = "with recursive t as (select i from many where i = 1 union all select i + 1 from t) select count(*) as n from t";
+    let socket = ask(&service, &format!("/query?sql={}", encoded(endless)));
+    wait_for(&service, "jird_queries_active 1");
+    drop(socket);
+    wait_for(&service, "jird_queries_active 0");
     // A view of SQLite that takes minutes before its first row.
     let endless = "create view endless as with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000000000) select max(i) as most from n;";
     let service = Service::with(endless, |_| ());
@@ -374,10 +380,23 @@ fn a_query_has_limits() {
     // SQL that is long or deep.
     let sum = |count: usize| format!("select {}1 as n from many limit 1", "1+".repeat(count));
     service.sql(&sum(40_000)).is(413);
-    let deep = service.sql(&sum(32_000));
-    assert!(deep.status < 500 || deep.status == 503, "{deep:?}");
+    assert!(service.sql(&sum(30_000)).is(400).text().contains("at most 1000 operators"));
+    assert_eq!(service.sql(&sum(990)).is(200).tree()[0]["n"], 991);
+    let any = format!("select i from many where {} i = 7", "text = 'x' or ".repeat(400));
+    assert_eq!(service.sql(&any).is(200).tree()[0]["i"], 7);
     let nested = service.sql(&format!("select {}1{} from many", "(".repeat(10_000), ")".repeat(10_000)));
     assert!(nested.is(400).text().contains("recursion limit"));
+    let twice = (1..30).fold("with t0 as (select i from many)".to_owned(), |sql, number| {
+        format!("{sql}, t{number} as (select x.i from t{0} x, t{0} y)", number - 1)
+    });
+    assert!(service.sql(&format!("{twice} select * from t29")).is(400).text().contains("at most 100 tables"));
+    let inner = format!("select * from ({twice} select * from t29) a");
+    assert!(service.sql(&inner).is(400).text().contains("at most 100 tables"));
+    assert!(
+        service.sql(&format!("select {} 1 from many", "1,".repeat(20_000))).is(400).text().contains("1000 columns")
+    );
+    let list = format!("select count(*) as n from many where i in ({}1)", "1,".repeat(20_000));
+    assert_eq!(service.sql(&list).is(200).tree()[0]["n"], 1);
     assert!(service.sql("select 1 from many limit 1").is_whole);
 }
 
@@ -409,14 +428,13 @@ fn a_long_result_takes_no_memory_and_queries_run_side_by_side() {
     slow.read_exact(&mut [0; 1000]).unwrap();
     let before = resident();
     // It goes on as far as its client takes it.
-    let mut rest = vec![0; 20 << 20];
-    slow.read_exact(&mut rest).unwrap();
-    drop(rest);
+    let taken = std::io::copy(&mut (&mut slow).take(100 << 20), &mut std::io::sink()).unwrap();
+    assert_eq!(taken, 100 << 20);
     let begun = Instant::now();
     check(&service, "select count(*) as n from many", r#"[{"n":60000}]"#);
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(begun.elapsed() < Duration::from_secs(15));
     let more = resident().saturating_sub(before);
-    assert!(more < 30 << 20, "{more}");
+    assert!(more < 60 << 20, "{more}");
     drop((endless, slow));
     wait_for(&service, "jird_queries_active 0");
 }

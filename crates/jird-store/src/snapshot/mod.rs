@@ -34,6 +34,8 @@ struct State {
     /// Each with the lowest time that retention left.
     spans: Vec<SpanFile>,
     recent: Recent,
+    /// No event that came later has a lower arrival number.
+    arrivals: u64,
     damages: Arc<Damages>,
 }
 
@@ -74,7 +76,8 @@ impl Snapshot {
         }
         let recent = Recent::read(folder, &manifest.logs, lenient, &damages)?;
         let settings = manifest.settings.clone();
-        Ok(Self(Arc::new(State { folder: folder.clone(), settings, spans, recent, damages })))
+        let arrivals = manifest.arrivals.max(recent.arrivals());
+        Ok(Self(Arc::new(State { folder: folder.clone(), settings, spans, recent, arrivals, damages })))
     }
 
     /// The settings of the store.
@@ -97,6 +100,12 @@ impl Snapshot {
     /// As [`text`](Self::text).
     pub fn text_before(&self, window: Window, before: Key) -> Result<Text, Error> {
         Ok(Text::new(self.clone(), window, Some(before)))
+    }
+
+    /// The arrival number from which on events are not in this state: a [`Tail`](crate::Tail) from there has those that
+    /// come next, and none twice.
+    pub fn arrivals(&self) -> u64 {
+        self.0.arrivals
     }
 
     /// What was found damaged so far, and left out. It grows as tables, indexes and blocks are read.

@@ -84,6 +84,11 @@ impl Recent {
         self.batches.iter().fold(TextOrder::Empty, |order, batch| order.and(batch.order))
     }
 
+    /// The arrival number after the last one.
+    pub(super) fn arrivals(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.arrival + batch.times.len() as u64).max().unwrap_or_default()
+    }
+
     /// How many events, and their bytes.
     pub(super) fn size(&self) -> (u64, u64) {
         (self.rows.len() as u64, self.bytes)
