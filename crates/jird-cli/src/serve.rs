@@ -67,7 +67,7 @@ pub(crate) struct ServeArgs {
     /// A name of this server, beside localhost and its address; requests for other names are refused. Repeatable
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// An origin whose pages may ask as the server's own may, such as http://localhost:8000. Repeatable
+    /// An origin (scheme, host, port) whose pages may ask as the server's own may. Repeatable
     #[arg(long, value_name = "ORIGIN")]
     cors: Vec<String>,
     /// The longest body of a request [default: 16MiB]

@@ -85,7 +85,7 @@ class LogView {
         }
         this.list.replaceChildren();
         this.seen = 0;
-        this.newest = [];
+        this.last = null;
         this.day = null;
         const asked = new URLSearchParams();
         for (const name of ["where", "since", "until"]) if (params.has(name)) asked.set(name, params.get(name));
@@ -96,7 +96,6 @@ class LogView {
         this.load(true).then(() => {
             if (signal.aborted) return;
             this.count();
-            // It follows from where the list begins.
             if (isFollowing) this.listen();
         });
     }
@@ -121,7 +120,7 @@ class LogView {
         try {
             const answer = await ask(this.next, { headers: { Accept: "application/json" }, signal });
             const events = parse(await answer.text());
-            if (isFirst) this.newest = this.newestOf(events);
+            if (isFirst) this.last = answer.headers.get("Last-Event-ID");
             const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(answer.headers.get("Link") ?? "");
             this.next = link?.[1] ?? null;
             if (isFirst) this.filter.wrong(null);
@@ -142,14 +141,6 @@ class LogView {
             this.watcher.unobserve(this.more);
             this.watcher.observe(this.more);
         }
-    }
-
-    /** The texts of the events that share the newest time. */
-    newestOf(events) {
-        this.newestTime = events.length ? at(events[0], this.time) : null;
-        return events
-            .filter((event) => at(event, this.time) === this.newestTime)
-            .map((event) => JSON.stringify(event));
     }
 
     /** What stands below the events. */
@@ -298,7 +289,8 @@ class LogView {
     /** Shows new events as they come, until the view changes. */
     async listen() {
         const { signal } = this.abort;
-        let last = null;
+        // From where the list begins, so that no event falls between the list and the stream.
+        let last = this.last;
         for (let wait = 500; !signal.aborted; wait = Math.min(wait * 2, 15000)) {
             try {
                 const headers = { Accept: "text/event-stream" };
@@ -307,8 +299,6 @@ class LogView {
                 asked.delete("since");
                 asked.delete("until");
                 asked.set("follow", "true");
-                // From the newest event in the list on, so that none falls between the list and the stream.
-                if (!last && typeof this.newestTime === "string") asked.set("since", this.newestTime);
                 const answer = await ask(`/events?${asked}`, { headers, signal });
                 this.follow.dataset.state = "on";
                 wait = 500;
@@ -332,8 +322,6 @@ class LogView {
     }
 
     arrive(event) {
-        const place = this.newest.indexOf(JSON.stringify(event));
-        if (place >= 0) return this.newest.splice(place, 1);
         const day = this.dayOf(event);
         const first = this.list.firstElementChild;
         const item = this.item(event);
