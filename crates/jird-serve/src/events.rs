@@ -115,7 +115,7 @@ impl Asked {
         let mut target = format!("/events?before={time}.{arrival}");
         let mut add = |name: &str, value: &Option<String>| {
             if let Some(value) = value {
-                target += &format!("&{name}={}", uri::encoded(value));
+                target.extend(["&", name, "=", &uri::encoded(value)]);
             }
         };
         add("where", &self.condition);

@@ -132,10 +132,9 @@ async fn run(
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
         match waited {
-            Ok(Ok(())) => {}
             Ok(Err(_)) => break,
             Err(_) if sender.send(Ok(Bytes::from_static(b":\n\n"))).await.is_err() => break,
-            Err(_) => {}
+            Ok(Ok(())) | Err(_) => {}
         }
     }
     drop(place);
@@ -168,9 +167,8 @@ impl Follower {
         let mut past = 0..0;
         match last {
             Some(last) if last + 1 < now => tail = store.tail(Some(last + 1))?,
-            Some(_) => {}
             None if wish.window.since.is_some() => past = 0..now,
-            None => {}
+            Some(_) | None => {}
         }
         // The head of the answer goes out with the first bytes.
         Ok(Self { store, tail, wish, past, text: b":\n\n".to_vec(), sender })

@@ -46,10 +46,10 @@ pub(crate) const QUERY: &str = r##"
 "#/components/responses/problem"}}}}"##;
 
 /// The parameter and the result that both methods of `/query` have.
-pub(crate) const LIMIT: &str = r##"
-"limit":{"name":"limit","in":"query","description":"The most rows","schema":{"type":"integer","minimum":0}}"##;
-pub(crate) const RESULT: &str = r##"
+pub(crate) const LIMIT: &str = r#"
+"limit":{"name":"limit","in":"query","description":"The most rows","schema":{"type":"integer","minimum":0}}"#;
+pub(crate) const RESULT: &str = r#"
 "result":{"description":"The rows of the result","content":{"application/json":
 {"schema":{"type":"array",
 "items":{"type":"object"}}},"application/x-ndjson":{},"text/csv":{},"application/vnd.apache.arrow.file":{},
-"application/vnd.apache.arrow.stream":{},"application/vnd.apache.parquet":{}}}"##;
+"application/vnd.apache.arrow.stream":{},"application/vnd.apache.parquet":{}}}"#;

@@ -131,7 +131,8 @@ impl State {
     pub(crate) fn metrics(&self) -> String {
         let mut text = String::new();
         let mut gauge = |name: &str, help: &str, value: usize| {
-            text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+            let lines = format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+            text += &lines;
         };
         #[cfg(feature = "query")]
         gauge("jird_queries_active", "Queries in SQL that run.", self.queries.running());
