@@ -95,7 +95,7 @@ fn examples(help: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Whether the example needs the feature `query`.
 fn needs_sql(example: &str) -> bool {
-    ["jird query ", "jird bench ", " --where "].iter().any(|word| example.contains(word))
+    ["jird query ", "jird bench ", " --where ", " customers=users.csv"].iter().any(|word| example.contains(word))
 }
 
 /// Runs a command in the shell. The first programs on its path are those in `bin`.
