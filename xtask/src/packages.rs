@@ -164,7 +164,10 @@ fn faults(house: &House, files: &BTreeMap<PathBuf, Vec<u8>>) -> io::Result<Vec<S
     let has = |key: &str| manifest.lines().any(|line| line.split_once(" = ").is_some_and(|(name, _)| name == key));
     faults.extend(METADATA.iter().filter(|key| !has(key)).map(|key| format!("Cargo.toml has no {key}")));
     for (path, text) in files {
-        let is_code = path.starts_with("src") && path.extension().is_some_and(|end| end == "rs");
+        // The page of the server is compiled in.
+        let is_page = |end: &str| path.starts_with("src/page") && matches!(end, "html" | "css" | "js");
+        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        let is_code = path.starts_with("src") && end == "rs" || is_page(end);
         if !is_code && !REQUIRED.iter().chain(&ALLOWED).any(|name| path == Path::new(name)) {
             faults.push(format!("{} does not belong here", path.display()));
         }

@@ -70,7 +70,7 @@ pub(crate) enum Command {
     #[cfg(feature = "convert")]
     Describe(crate::describe::DescribeArgs),
     #[cfg(feature = "serve")]
-    Serve(crate::serve::ServeArgs),
+    Serve(Box<crate::serve::ServeArgs>),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {

@@ -17,7 +17,7 @@ Examples:
   jird serve people.db                               read-only, at 127.0.0.1:8082
   jird serve people.db shop-log customers=users.csv  a database, a store, a file by another name
   jird serve people.db --listen 127.0.0.1:8083 --write
-  jird serve shop-log --write                        an event store, which is made if it is not there
+  jird serve shop-log --write                        an event store, made if it is missing
 
 A client asks for rows by GET /TABLE, with conditions as PostgREST has them, and for one by /TABLE/KEY:
     curl 'localhost:8082/users?id=gte.2&order=name&limit=10'

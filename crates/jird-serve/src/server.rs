@@ -70,6 +70,7 @@ impl Server {
     /// # Errors
     /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
     /// token, if a setting is no token or no origin, or if the certificate is none.
+    #[expect(clippy::needless_pass_by_value, reason = "who has made settings is done with them")]
     pub fn bind(settings: Settings) -> Result<Self, Error> {
         let is_near = settings.listen.ip().is_loopback();
         match &settings.token {
@@ -86,7 +87,7 @@ impl Server {
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let (sender, is_stopped) = watch::channel(false);
-        let service = Arc::new(Service::new(settings, address, is_stopped.clone())?);
+        let service = Arc::new(Service::new(&settings, address, is_stopped.clone())?);
         Ok(Self { listener, address, service, tls, stopper: Stopper(Arc::new(sender)), is_stopped })
     }
 

@@ -36,12 +36,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn new(settings: Settings, address: SocketAddr, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
+    pub(crate) fn new(settings: &Settings, address: SocketAddr, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         Ok(Self {
-            state: State::new(&settings, stopped)?,
+            state: State::new(settings, stopped)?,
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
-            guard: Guard::new(address, &settings),
+            guard: Guard::new(address, settings),
         })
     }
 

@@ -274,13 +274,11 @@ fn stream(named: &[Named]) -> Result<&Named, Error> {
         [] => Err(Error::sql("there are no tables")),
         many => {
             let mut stores = many.iter().filter(|named| jird_store::is_store(&named.path));
-            match (stores.next(), stores.next()) {
-                (Some(store), None) => Ok(store),
-                _ => {
-                    let names = some(many.iter().map(|named| named.name.as_str()));
-                    Err(Error::sql(format!("name a table, as in `from {}`: there are {names}", many[0].name)))
-                }
+            if let (Some(store), None) = (stores.next(), stores.next()) {
+                return Ok(store);
             }
+            let names = some(many.iter().map(|named| named.name.as_str()));
+            Err(Error::sql(format!("name a table, as in `from {}`: there are {names}", many[0].name)))
         }
     }
 }

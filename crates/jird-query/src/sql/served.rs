@@ -43,9 +43,15 @@ pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
     let tokens = tokens.map_err(|error| Error::parser(error.to_string()))?;
     let is_sign = |token: &&Token| match token {
         Token::Word(word) => word.keyword != Keyword::NoKeyword && word.quote_style.is_none(),
-        Token::Comma | Token::LParen | Token::RParen | Token::Whitespace(_) | Token::Number(..) => false,
-        Token::SingleQuotedString(_) => false,
-        _ => true,
+        token => !matches!(
+            token,
+            Token::Number(..)
+                | Token::SingleQuotedString(_)
+                | Token::Comma
+                | Token::LParen
+                | Token::RParen
+                | Token::Whitespace(_)
+        ),
     };
     match tokens.iter().filter(is_sign).count() {
         0..=SIGNS_MAX => Ok(()),

@@ -25,7 +25,7 @@ fn serve(events: u32, change: impl FnOnce(&mut Settings)) -> (Service, Writer) {
 /// An event with this number, so many seconds after midnight.
 fn append(writer: &Writer, number: u32, second: u32) {
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let level = if number % 10 == 0 { "Error" } else { "Information" };
+    let level = if number.is_multiple_of(10) { "Error" } else { "Information" };
     let event = format!(r#"{{"@t":"2024-03-05T{hour:02}:{minute:02}:{second:02}Z","@l":"{level}","n":{number}}}"#);
     writer.append_event(event.as_bytes()).unwrap();
 }
@@ -146,7 +146,7 @@ impl Follower {
         let mut socket = service.connect();
         let head = format!("GET /events?follow=true{query} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", service.address);
         socket.write_all(head.as_bytes()).unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         let mut follower = Self { lines: BufReader::new(socket), until };
         assert_eq!(follower.line(), "HTTP/1.1 200 OK");
         let mut has_type = false;

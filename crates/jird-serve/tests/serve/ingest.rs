@@ -171,7 +171,7 @@ fn too_much_at_a_time_is_told_to_wait() {
         service.address, LINES.0, LINES.1
     );
     slow.write_all(head.as_bytes()).unwrap();
-    slow.write_all(&[b' '; 40_000]).unwrap();
+    slow.write_all(&vec![b' '; 40_000]).unwrap();
     let event = format!("{{\"a\":\"{}\"}}", "x".repeat(40_000));
     // Until what was sent is received.
     std::thread::sleep(Duration::from_millis(300));

@@ -78,7 +78,7 @@ fn send(
     let mut socket = TcpStream::connect(address)?;
     loop {
         // Some alone, some in batches that are read by another thread.
-        let count = if *sent % 7 == 0 { 400 } else { 1 };
+        let count = if sent.is_multiple_of(7) { 400 } else { 1 };
         let events: Vec<_> = (*sent..*sent + count)
             .map(|number| {
                 format!("{{\"round\":{round},\"client\":{client},\"number\":{number},\"pad\":\"{:060}\"}}", 0)

@@ -53,7 +53,7 @@ fn encoded(text: &str) -> String {
 
 #[track_caller]
 fn check(service: &Service, sql: &str, wanted: &str) {
-    assert_eq!(service.sql(sql).is(200).text().replace("\n", ""), wanted, "{sql}");
+    assert_eq!(service.sql(sql).is(200).text().replace('\n', ""), wanted, "{sql}");
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_query_ends_when_its_client_goes() {
         // The only place for queries is taken.
         assert_eq!(service.sql("select 1 from many").is(503).header("retry-after"), Some("1"));
         if sql.contains('*') && !sql.contains("count") {
-            socket.read_exact(&mut [0; 100_000]).unwrap();
+            socket.read_exact(&mut vec![0; 100_000]).unwrap();
         }
         drop(socket);
         wait_for(&service, "jird_queries_active 0");
