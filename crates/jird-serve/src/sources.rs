@@ -112,6 +112,9 @@ fn own_name(path: &Path) -> Option<String> {
 
 fn kind(path: &Path, makes_store: bool) -> Result<Kind, Error> {
     let failed = |error| Error::because(path.display(), error);
+    if path == Path::new("-") {
+        return Err(Error::new("standard input can be read only once: write it to a file and serve that"));
+    }
     let metadata = match path.metadata() {
         Err(error) if makes_store && error.kind() == ErrorKind::NotFound && !is_name_of_file(path) => {
             return Ok(Kind::Store);
@@ -132,8 +135,11 @@ fn kind(path: &Path, makes_store: bool) -> Result<Kind, Error> {
     let mut start = Vec::new();
     File::open(path).and_then(|file| file.take(MAGIC_BYTES as u64).read_to_end(&mut start)).map_err(failed)?;
     // A database that has no tables yet may be empty.
-    let is_new = start.is_empty() && FileFormat::of_name(path) == Some(FileFormat::Sqlite);
-    let is_database = is_new || FileFormat::of_bytes(&start) == Some(FileFormat::Sqlite);
+    let is_named_database = FileFormat::of_name(path) == Some(FileFormat::Sqlite);
+    let is_database = FileFormat::of_bytes(&start) == Some(FileFormat::Sqlite) || start.is_empty() && is_named_database;
+    if is_named_database && !is_database {
+        return Err(Error::new(format!("{}: is no database of SQLite, although its name says so", path.display())));
+    }
     Ok(if is_database { Kind::Database } else { Kind::File })
 }
 
@@ -157,5 +163,19 @@ mod tests {
         ] {
             assert_eq!(own_name(Path::new(path)).as_deref(), name, "{path}");
         }
+    }
+
+    #[test]
+    fn standard_input_and_what_only_has_the_name_of_a_database_are_refused() {
+        let told = |path: &Path, makes_store| kind(path, makes_store).map(drop).unwrap_err().to_string();
+        for makes_store in [false, true] {
+            assert!(told(Path::new("-"), makes_store).contains("standard input"));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        std::fs::write(&path, "not a database").unwrap();
+        assert!(told(&path, true).contains("no database"));
+        std::fs::write(&path, "").unwrap();
+        assert!(kind(&path, false).is_ok());
     }
 }
