@@ -8,6 +8,7 @@ mod ahead;
 mod detect;
 mod elements;
 mod expand;
+mod named;
 mod store;
 mod table;
 
@@ -15,7 +16,6 @@ pub(crate) use elements::Layout;
 pub(crate) use expand::Said;
 
 use crate::error::{Error, words};
-use crate::named::Named;
 use ahead::Ahead;
 use elements::Elements;
 use jird::event::Pattern;
@@ -200,28 +200,6 @@ impl Input {
             }
         }
         Ok(Self { files, noted: Arc::default() })
-    }
-
-    /// Opens exactly what has this name.
-    pub(crate) fn named(named: &Named, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Error> {
-        let Named { name, path, table } = named;
-        let failed = |words: &str| Err(Error::unread(format!("{name}: {words}")));
-        let file = if jird_store::is_store(path) {
-            InputFile::store(path, reading, progress)?
-        } else if path.metadata().is_ok_and(|data| !data.is_file()) {
-            return failed("is not a file any more");
-        } else {
-            match InputFile::open(path, table.as_deref(), reading, progress) {
-                Ok(file) => file,
-                Err(Refusal::Unreadable(message)) => return failed(&message),
-                Err(Refusal::Encoding(encoding)) => return failed(&encoding.to_string()),
-            }
-        };
-        if table.is_none() && file.layout == Layout::Table(FileFormat::Sqlite) {
-            return failed("is a database, and was not one when it was given its name");
-        }
-        let file = InputFile { name: Some(name.clone()), ..file };
-        Ok(Self { files: vec![Arc::new(file)], noted: Arc::default() })
     }
 
     /// Whether the whole input can be read twice.

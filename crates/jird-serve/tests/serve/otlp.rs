@@ -46,6 +46,18 @@ fn request(records: &[Vec<u8>]) -> Vec<u8> {
 
 const CONTEXT: &str = r#""resource":{"service.name":"shop"},"scope":{"name":"lib","version":"1.0"}"#;
 
+/// What becomes of the two records of the tests that follow.
+fn two_events() -> [String; 2] {
+    let one = concat!(
+        r#"{"@t":"2024-03-05T07:00:00.123456789Z","@l":"Information","@m":"Hello, \"Ann\" ä","#,
+        r#""@tr":"abababababababababababababababab","@sp":"0c0c0c0c0c0c0c0c","eventName":"started","#,
+        r#""severityNumber":9,"flags":1,"droppedAttributesCount":2,"#,
+        r#""attributes":{"n":-1,"list":[null,true,1.5],"map":{"k":"AP8="},"nan":"NaN","none":null},"#,
+    );
+    let two = r#"{"@t":"2024-03-05T07:00:00.123456790Z","@l":"ERROR2","body":[7],"severityNumber":18,"#;
+    [format!("{one}{CONTEXT}}}"), format!("{two}{CONTEXT}}}")]
+}
+
 #[test]
 fn a_record_becomes_an_event() {
     let service = Service::of_store(|_| ());
@@ -75,14 +87,7 @@ fn a_record_becomes_an_event() {
     let answer = service.send("POST", "/v1/logs", &[PROTOBUF], &body);
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/x-protobuf")));
     assert!(answer.body.is_empty());
-    let one = concat!(
-        r#"{"@t":"2024-03-05T07:00:00.123456789Z","@l":"Information","@m":"Hello, \"Ann\" ä","#,
-        r#""@tr":"abababababababababababababababab","@sp":"0c0c0c0c0c0c0c0c","eventName":"started","#,
-        r#""severityNumber":9,"flags":1,"droppedAttributesCount":2,"#,
-        r#""attributes":{"n":-1,"list":[null,true,1.5],"map":{"k":"AP8="},"nan":"NaN","none":null},"#,
-    );
-    let two = r#"{"@t":"2024-03-05T07:00:00.123456790Z","@l":"ERROR2","body":[7],"severityNumber":18,"#;
-    assert_eq!(service.events(), [format!("{one}{CONTEXT}}}"), format!("{two}{CONTEXT}}}")]);
+    assert_eq!(service.events(), two_events());
 }
 
 #[test]
@@ -105,14 +110,7 @@ fn the_same_record_in_json_becomes_the_same_event() {
     }]}"#;
     let answer = service.send("POST", "/v1/logs", &[JSON], body.as_bytes()).is(200);
     assert_eq!(answer.text(), "{}");
-    let one = concat!(
-        r#"{"@t":"2024-03-05T07:00:00.123456789Z","@l":"Information","@m":"Hello, \"Ann\" ä","#,
-        r#""@tr":"abababababababababababababababab","@sp":"0c0c0c0c0c0c0c0c","eventName":"started","#,
-        r#""severityNumber":9,"flags":1,"droppedAttributesCount":2,"#,
-        r#""attributes":{"n":-1,"list":[null,true,1.5],"map":{"k":"AP8="},"nan":"NaN","none":null},"#,
-    );
-    let two = r#"{"@t":"2024-03-05T07:00:00.123456790Z","@l":"ERROR2","body":[7],"severityNumber":18,"#;
-    assert_eq!(service.events(), [format!("{one}{CONTEXT}}}"), format!("{two}{CONTEXT}}}")]);
+    assert_eq!(service.events(), two_events());
 }
 
 #[test]
