@@ -50,6 +50,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             deb::run(house, log, &[])
         }),
         Step::new("wheels", "both Python distributions are built, installed and used", python::wheels),
+        Step::new("cluster", "queries on a scheduler and two executors of Ballista: format, clippy, tests", cluster),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
         Step::new("migrate", "ten crates pass their tests with jird-serde-json for serde_json", migrate::run),
         Step::new("budget", "a cold build, its program and its start cost no more than they may", budget::run),
@@ -60,6 +61,18 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             log.run(&mut house.cargo(["run", "--release", "--package", "bench", "--", "--bars"])).into()
         }),
     ]
+}
+
+/// The crate has a workspace of its own, whose build takes longer than all else together. `.ci/cluster` runs this step.
+fn cluster(house: &House, log: &mut Log) -> Outcome {
+    const MANIFEST: [&str; 2] = ["--manifest-path", "crates/jird-cluster/Cargo.toml"];
+    let formatted = log.run(house.cargo(["fmt", "--check"]).args(MANIFEST));
+    let linted = log.run(house.cargo(["clippy", "--all-targets"]).args(MANIFEST).args(["--", "-D", "warnings"]));
+    // The features of the crates that it uses are on here alone.
+    let others = ["--package", "jird-query", "--package", "jird-cli"];
+    let theirs = log.run(house.cargo(["clippy"]).args(MANIFEST).args(others).args(["--", "-D", "warnings"]));
+    let tested = log.run_tests(house.cargo(["test"]).args(MANIFEST));
+    (formatted && linted && theirs && tested).into()
 }
 
 fn binary(house: &House, log: &mut Log) -> Outcome {

@@ -12,7 +12,7 @@ use crate::lines::without_tests;
 use crate::step::Step;
 
 /// The folders and files of each crate, from the ground up.
-const CRATES: [Layers; 8] = [
+const CRATES: [Layers; 9] = [
     Layers {
         name: "jird",
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
@@ -30,7 +30,7 @@ const CRATES: [Layers; 8] = [
     Layers {
         name: "jird-query",
         order: "nearest error types named interrupt threads input live sql report functions session bad scan infer prepared kinds guess groups \
-                ties arrival steady watched ordered output options inputs run",
+                ties arrival steady watched ordered registered output options inputs cluster run",
     },
     Layers {
         name: "jird-serve",
@@ -38,10 +38,11 @@ const CRATES: [Layers; 8] = [
                 writer database queries select follow intake state guard served query events read change doors paths \
                 openapi page tls service server",
     },
+    Layers { name: "jird-cluster", order: "address codec engine scheduler executor client" },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "progress outcome input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args",
+        order: "progress outcome input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args cluster",
     },
 ];
 

@@ -8,6 +8,8 @@
 mod args;
 #[cfg(feature = "query")]
 mod bench;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 mod color;
 #[cfg(feature = "convert")]
 mod convert;
@@ -79,7 +81,7 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         Command::Fmt(args) => Ok(fmt::run(&args)),
         Command::Get(args) => get::run(&args),
         #[cfg(feature = "query")]
-        Command::Query(args) => query::run(args),
+        Command::Query(args) => query::run(args, query::Place::Here),
         #[cfg(feature = "query")]
         Command::Bench(args) => Ok(bench::run(&args)),
         #[cfg(not(feature = "query"))]

@@ -39,7 +39,8 @@ Exit codes: 0 success, 1 a record is not JSON or a file is not UTF-8, 2 any othe
 /// Run SQL over JSON records, one per line
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct QueryArgs {
+#[cfg_attr(not(feature = "cluster"), expect(unreachable_pub, reason = "another program has these arguments too"))]
+pub struct QueryArgs {
     /// The query. Without `from`, it reads all files
     sql: String,
     /// Files, patterns, folders or stores; standard input if missing or `-`
@@ -193,12 +194,29 @@ impl QueryArgs {
     }
 }
 
+/// Where a query runs.
+pub(crate) enum Place {
+    Here,
+    #[cfg(feature = "cluster")]
+    On(std::sync::Arc<dyn jird_query::cluster::Cluster>),
+}
+
+impl Place {
+    fn place(self, query: Query) -> Query {
+        match self {
+            Self::Here => query,
+            #[cfg(feature = "cluster")]
+            Self::On(cluster) => query.on(cluster),
+        }
+    }
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "every command has this shape")]
-pub(crate) fn run(args: QueryArgs) -> Result<Outcome> {
+pub(crate) fn run(args: QueryArgs, place: Place) -> Result<Outcome> {
     let mut report = Report::default();
     let (stats, quiet) = (args.stats, args.quiet);
     let advice = if args.on_error == OnError::Stop && !args.leaves_unchecked() { PASS_BY } else { "" };
-    let result = execute(args, &mut report);
+    let result = execute(args, place, &mut report);
     if !quiet {
         report.notes.iter().for_each(|note| say(&format!("note: {note}")));
     }
@@ -213,7 +231,7 @@ pub(crate) fn run(args: QueryArgs) -> Result<Outcome> {
     Ok(outcome.max(refused).max(unreadable))
 }
 
-fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
+fn execute(mut args: QueryArgs, place: Place, report: &mut Report) -> Result<()> {
     if args.output.as_deref() == Some(Path::new("-")) {
         args.output = None;
     }
@@ -226,8 +244,10 @@ fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
     if args.leaves_unchecked() && args.on_error != OnError::Stop {
         bail!("--on-error checks every record; remove --check and --trusted, or remove --on-error");
     }
-    let quiet = args.quiet;
+    // What other machines have read is known when they are done.
+    let quiet = args.quiet || !matches!(place, Place::Here);
     let (query, output) = meant(args, to_terminal)?;
+    let query = place.place(query);
     if to_terminal && query.options().format.is_binary() {
         bail!("this format is binary and is not printed to a terminal; name a file with --output");
     }

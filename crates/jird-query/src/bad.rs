@@ -16,12 +16,12 @@ const UNFIT: &str = "type";
 
 /// A bad record, found in a part of a file.
 #[derive(Clone, Debug)]
-struct Bad {
+pub(crate) struct Bad {
     /// The number of lines of the part that end before the error.
-    lines: u64,
+    pub(crate) lines: u64,
     /// The offset in the file.
-    offset: u64,
-    what: Wrong,
+    pub(crate) offset: u64,
+    pub(crate) what: Wrong,
     /// The record's text, as a range of [`Found`]'s `raw`.
     raw: Range<usize>,
 }
@@ -65,6 +65,18 @@ impl Found {
         }
     }
 
+    /// The number of lines of the file before the part, as far as they are known.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn lines_before(&self) -> u64 {
+        self.lines_before
+    }
+
+    /// The records, with their texts.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn records(&self) -> impl Iterator<Item = (&Bad, &[u8])> {
+        self.bad.iter().map(|bad| (bad, &self.raw[bad.raw.clone()]))
+    }
+
     /// The same records, in a part that begins after `lines` lines of its file.
     pub(crate) fn after_lines(self, lines: u64) -> Self {
         Self { lines_before: lines, ..self }
@@ -74,25 +86,95 @@ impl Found {
 /// Where the bad records of all inputs go. Clones share one destination.
 #[derive(Clone, Debug)]
 pub(crate) struct BadSink {
-    records: Arc<Mutex<BadRecords>>,
+    to: To,
     /// The maximum length of a record, in bytes.
     record_limit: usize,
+}
+
+/// The destination of bad records.
+#[derive(Clone, Debug)]
+enum To {
+    /// They are counted here, and written to the quarantine.
+    Records(Arc<Mutex<BadRecords>>),
+    /// They are kept, for the process that asked for the query.
+    #[cfg(feature = "cluster")]
+    Kept(Arc<Mutex<Vec<Kept>>>),
+}
+
+/// Bad records that are kept for another process.
+#[cfg(feature = "cluster")]
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The position of their file in its input.
+    pub(crate) file: usize,
+    pub(crate) what: KeptWhat,
+}
+
+/// How much is known of bad records where they were found.
+#[cfg(feature = "cluster")]
+#[derive(Debug)]
+pub(crate) enum KeptWhat {
+    /// Those of a range that begins at this offset. How many lines come before it is not known yet.
+    Lines { start: u64, found: Found, notes: (bool, bool) },
+    /// A row of a table.
+    Row(BadRow),
 }
 
 impl BadSink {
     pub(crate) fn new(on_error: &OnError, record_limit: usize) -> Result<Self, Error> {
         let records = BadRecords::new(on_error).map_err(|error| failed(&error))?;
-        Ok(Self { records: Arc::new(Mutex::new(records)), record_limit })
+        Ok(Self { to: To::Records(Arc::new(Mutex::new(records))), record_limit })
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, BadRecords> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A destination that keeps bad records for another process.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn keeping(record_limit: usize) -> Self {
+        Self { to: To::Kept(Arc::default()), record_limit }
     }
 
-    /// Notes bad records of a file. Records that are not JSON are noted only if `rules` is set, and those that do
-    /// not fit a schema only if `misfits` is; if not, another scan of the same file notes them.
-    pub(crate) fn note(&self, file: &InputFile, found: &Found, (rules, misfits): (bool, bool)) -> Result<(), Error> {
-        let name = file.path.display().to_string();
+    /// Takes what was kept.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn take_kept(&self) -> Vec<Kept> {
+        match &self.to {
+            To::Records(_) => Vec::new(),
+            To::Kept(kept) => std::mem::take(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    /// How many bad records there were, and the message for the first of them.
+    pub(crate) fn seen(&self) -> (u64, Option<String>) {
+        match &self.to {
+            To::Records(records) => {
+                let records = lock(records);
+                (records.count(), records.first().map(str::to_owned))
+            }
+            #[cfg(feature = "cluster")]
+            To::Kept(_) => (0, None),
+        }
+    }
+
+    /// Notes bad records of a file, or of a range of it that begins at `start`. Records that are not JSON are noted only
+    /// if `rules` is set, and those that do not fit a schema only if `misfits` is; if not, another scan of the same file
+    /// notes them.
+    pub(crate) fn note(
+        &self,
+        file: &InputFile,
+        #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "lines are known here"))] start: u64,
+        found: Found,
+        (rules, misfits): (bool, bool),
+    ) -> Result<(), Error> {
+        let records = match &self.to {
+            To::Records(records) => records,
+            #[cfg(feature = "cluster")]
+            To::Kept(kept) => {
+                if !found.bad.is_empty() {
+                    let what = KeptWhat::Lines { start, found, notes: (rules, misfits) };
+                    kept.lock().unwrap_or_else(PoisonError::into_inner).push(Kept { file: file.index, what });
+                }
+                return Ok(());
+            }
+        };
+        let name = file.shown();
         for bad in &found.bad {
             let line = found.lines_before + bad.lines + 1;
             let raw = &found.raw[bad.raw.clone()];
@@ -108,28 +190,57 @@ impl BadSink {
             };
             let place = Place { line, offset: bad.offset, ..Place::default() };
             let record = BadRecord { file: &name, place, kind, message: &message, raw };
-            self.lock().note(&record).map_err(|error| failed(&error))?;
+            lock(records).note(&record).map_err(|error| failed(&error))?;
         }
         Ok(())
     }
 
     /// Takes the bad rows of a table. Rows that another scan of it has noted are not noted again.
     pub(crate) fn rows_of(&self, file: &InputFile) -> PassBy {
-        let (sink, noted, name) = (self.clone(), Arc::clone(&file.rows_noted), file.path.display().to_string());
+        let (to, noted, name) = (self.to.clone(), Arc::clone(&file.rows_noted), file.shown().into_owned());
+        #[cfg(feature = "cluster")]
+        let index = file.index;
         Box::new(move |bad| {
             if noted.fetch_max(bad.place.record + 1, Relaxed) > bad.place.record {
                 return Ok(());
             }
-            let BadRow { kind, place, message, raw } = bad;
-            let record = BadRecord { file: &name, place, kind, message: &message, raw: &raw };
-            sink.lock().note(&record).map_err(|error| failed(&error))
+            match &to {
+                To::Records(records) => {
+                    let BadRow { kind, place, message, raw } = bad;
+                    let record = BadRecord { file: &name, place, kind, message: &message, raw: &raw };
+                    lock(records).note(&record).map_err(|error| failed(&error))
+                }
+                #[cfg(feature = "cluster")]
+                To::Kept(kept) => {
+                    let kept = &mut kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.push(Kept { file: index, what: KeptWhat::Row(bad) });
+                    Ok(())
+                }
+            }
         })
+    }
+
+    /// Notes a bad row of a table, which another process found.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn note_row(&self, record: &BadRecord<'_>) -> Result<(), Error> {
+        match &self.to {
+            To::Records(records) => lock(records).note(record).map_err(|error| failed(&error)),
+            To::Kept(_) => Ok(()),
+        }
     }
 
     /// Finishes the quarantine.
     pub(crate) fn finish(&self) -> Result<(), Error> {
-        self.lock().finish().map_err(|error| failed(&error))
+        match &self.to {
+            To::Records(records) => lock(records).finish().map_err(|error| failed(&error)),
+            #[cfg(feature = "cluster")]
+            To::Kept(_) => Ok(()),
+        }
     }
+}
+
+fn lock(records: &Mutex<BadRecords>) -> MutexGuard<'_, BadRecords> {
+    records.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn failed(error: &io::Error) -> Error {

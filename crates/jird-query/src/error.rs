@@ -61,6 +61,12 @@ impl Error {
         Self { kind, message: message.into(), place: None }
     }
 
+    /// An error that another process has told of.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn of_kind(kind: ErrorKind, message: String) -> Self {
+        Self::new(kind, message)
+    }
+
     pub(crate) fn sql(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Sql, message)
     }

@@ -333,5 +333,5 @@ fn written(names: &[String]) -> String {
 fn place(input: &Input, at: u64) -> Option<String> {
     let (file, offset) = input.at(at)?;
     let line = file.line_at(offset).ok()?;
-    Some(format!("{}:{line}", file.path.display()))
+    Some(format!("{}:{line}", file.shown()))
 }

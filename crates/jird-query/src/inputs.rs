@@ -88,6 +88,12 @@ impl<'q> Inputs<'q> {
         Ok(keys)
     }
 
+    /// The keys of all tables whose keys were asked for.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn known_keys(&self) -> &HashMap<String, Vec<String>> {
+        &self.keys
+    }
+
     /// The same as [`Self::open_twice`], but pipes of plain lines can be read while they are copied.
     pub(crate) fn open_copying(&mut self, table: &str) -> Result<Input, Error> {
         let input = self.open(table)?.copying(&self.options.spool)?;

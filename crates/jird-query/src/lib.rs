@@ -9,6 +9,8 @@
 
 mod arrival;
 mod bad;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 mod error;
 mod functions;
 mod groups;
@@ -25,6 +27,7 @@ mod options;
 mod ordered;
 mod output;
 mod prepared;
+mod registered;
 mod report;
 mod run;
 mod scan;

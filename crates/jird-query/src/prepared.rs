@@ -53,6 +53,8 @@ impl<'q> Source<'q> {
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let tally = Tally { seen: columns.iter().map(|_| AtomicBool::new(false)).collect(), ..Tally::default() };
         let shared = Arc::new(Shared {
+            #[cfg(feature = "cluster")]
+            table: used.table.clone(),
             columns,
             checked,
             options,

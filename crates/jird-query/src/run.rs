@@ -2,8 +2,9 @@
 
 use crate::arrival::depends_on_arrival;
 use crate::bad::BadSink;
+#[cfg(feature = "cluster")]
+use crate::cluster::{self, Cluster, Recipe};
 use crate::error::Error;
-use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp};
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
@@ -13,22 +14,22 @@ use crate::interrupt::Interrupt;
 use crate::kinds;
 use crate::live::live;
 use crate::named::Named;
-use crate::options::{CHUNK_BYTES, Options};
+use crate::options::{BATCH_ROWS, CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
 use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
 use crate::prepared::Source;
+use crate::registered::{Registered, register};
 use crate::report::Report;
-use crate::scan::{ScanOptions, Table, note_scans};
+use crate::scan::{ScanOptions, note_scans};
 use crate::session::{check_comparisons, is_aggregate, scans, session};
 use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
 use crate::threads::Threads;
 use crate::ties::decide_ties;
 use crate::watched::watched;
-use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, collect, displayable, execute_stream};
 use datafusion::prelude::SessionContext;
@@ -43,7 +44,7 @@ use std::future::Future;
 use std::io::Write;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
@@ -53,10 +54,6 @@ const NEWEST_FACTOR: u64 = 8;
 
 /// Rows from a pipe are held back this long, in case others follow.
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// The number of rows in a batch: enough that the fixed cost of a batch is negligible, and few enough that its columns
-/// stay in cache.
-const BATCH_ROWS: usize = 8192;
 
 /// A SQL query over files.
 #[derive(Clone, Debug)]
@@ -68,6 +65,9 @@ pub struct Query {
     options: Options,
     progress: Arc<Progress>,
     interrupt: Interrupt,
+    /// What runs the plan, if not this process.
+    #[cfg(feature = "cluster")]
+    cluster: Option<Arc<dyn Cluster>>,
 }
 
 impl Query {
@@ -76,7 +76,23 @@ impl Query {
     pub fn new(sql: impl Into<String>, inputs: Vec<String>, options: Options) -> Self {
         let inputs = if inputs.is_empty() { vec!["-".to_owned()] } else { inputs };
         let (progress, interrupt) = (Arc::default(), Interrupt::default());
-        Self { sql: sql.into(), inputs, named: None, options, progress, interrupt }
+        Self {
+            sql: sql.into(),
+            inputs,
+            named: None,
+            options,
+            progress,
+            interrupt,
+            #[cfg(feature = "cluster")]
+            cluster: None,
+        }
+    }
+
+    /// The same query, run by a cluster. Its machines must see the inputs at the same places as this one.
+    #[cfg(feature = "cluster")]
+    #[must_use]
+    pub fn on(self, cluster: Arc<dyn Cluster>) -> Self {
+        Self { cluster: Some(cluster), ..self }
     }
 
     /// Creates a query for others: it reads nothing but what is named here, whatever its SQL says, calls no function
@@ -125,7 +141,7 @@ impl Query {
     pub fn run(&self, out: &mut dyn Write, report: &mut Report) -> Result<(), Error> {
         let started = Instant::now();
         report.check = self.check();
-        report.threads = self.options.threads;
+        report.threads = self.threads();
         report.kernel = Kernel::best().name();
         let result = self.run_timed(out, report);
         report.elapsed = started.elapsed();
@@ -133,6 +149,15 @@ impl Query {
             Some(named) => result.map_err(|error| error.renamed(|message| without_paths(message, named))),
             None => result,
         }
+    }
+
+    /// How many threads scan at the same time, here or on all machines.
+    fn threads(&self) -> usize {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return cluster.tasks().max(1);
+        }
+        self.options.threads.max(1)
     }
 
     fn check(&self) -> Check {
@@ -154,8 +179,7 @@ impl Query {
         let done = self.run_parsed(&parsed, bad.clone(), out, report);
         let Some(bad) = bad else { return done };
         let seen_out = bad.finish();
-        let records = bad.lock();
-        (report.bad, report.first_bad) = (records.count(), records.first().map(str::to_owned));
+        (report.bad, report.first_bad) = bad.seen();
         done.and(seen_out)
     }
 
@@ -172,7 +196,7 @@ impl Query {
                 record_bytes_max: self.options.record_limit,
                 ..lines::Options::default()
             },
-            threads: self.options.threads.max(1),
+            threads: self.threads(),
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
             interrupt: self.interrupt.clone(),
@@ -213,6 +237,8 @@ impl Query {
         // Each attempt has a session of its own, because it registers its tables anew.
         self.interrupt.check()?;
         let context = session(BATCH_ROWS, range_bytes_min, self.options.memory_max)?;
+        #[cfg(feature = "cluster")]
+        let context = if self.cluster.is_some() { cluster::session(&context) } else { context };
         let state = context.state();
         let schema = &self.options.schema;
         let is_aggregate = |name: &str| is_aggregate(&state, name);
@@ -220,6 +246,11 @@ impl Query {
         let mut keys = |table: &str| inputs.keys(table, scan);
         let rewritten =
             sql::rewrite(parsed.query.clone(), &is_aggregate, &mut keys, &learned.known, style, self.named.as_deref())?;
+        #[cfg(feature = "cluster")]
+        let rewritten = match &self.cluster {
+            Some(_) => rewritten.with_recipe(&Recipe::new(&self.sql, style, &learned.known, inputs.known_keys()))?,
+            None => rewritten,
+        };
         let names_twice = sql::names_twice(&rewritten.statement);
         let guesses = learned.guesses && guess::may_help(&rewritten, schema, scan);
         let open = |inputs: &mut Inputs<'_>, source: &SourceUse, guesses: bool| {
@@ -360,7 +391,8 @@ impl Query {
         let columns = rewritten.outputs.clone();
         let threads = Threads::new(self.options.threads)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let done = self.wait(&threads, self.stream(context, statement, sources, gate)).and_then(|stream| {
+        let started = self.stream(context, statement, sources, gate, &registered);
+        let done = self.wait(&threads, started).and_then(|stream| {
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
             let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
@@ -425,8 +457,14 @@ impl Query {
         statement: Statement,
         sources: &[Source<'_>],
         gate: &Gate<'_>,
+        #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "everything is counted here"))]
+        registered: &Registered,
     ) -> Result<SendableRecordBatchStream, DataFusionError> {
         let (plan, newest) = self.logical(context, statement, sources, gate).await?;
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            return cluster::run(cluster.as_ref(), context.state(), &plan, sources, registered).await;
+        }
         let (Some(Newest { rows }), [source]) = (newest, sources) else {
             return execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx());
         };
@@ -587,39 +625,6 @@ fn notes(
         notes.extend(rewritten.leaves.iter().flat_map(|leaf| kinds::notes(leaf, index, source, options)));
     }
     Ok(notes)
-}
-
-/// What the functions of a query count.
-struct Registered {
-    /// Comparisons of values of different kinds.
-    mismatches: Arc<AtomicU64>,
-    left_out: LeftOut,
-    /// Results that are no numbers.
-    infinite: Arc<AtomicU64>,
-}
-
-/// Registers the tables and functions of a query.
-fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Registered, Error> {
-    let mismatches = Arc::new(AtomicU64::new(0));
-    let infinite = Arc::default();
-    context.register_udf(ScalarUDF::from(JsonArithmetic::new(Arc::clone(&infinite))));
-    let left_out: LeftOut = Arc::new(rewritten.narrowed.iter().map(|_| AtomicU64::new(0)).collect());
-    context.register_udf(ScalarUDF::from(Narrow::numbers(Arc::clone(&left_out))));
-    context.register_udf(ScalarUDF::from(Narrow::json(Arc::clone(&left_out))));
-    for of_json in [false, true] {
-        context.register_udf(ScalarUDF::from(Timestamp::new(of_json, Arc::clone(&left_out))));
-    }
-    for leaf in &rewritten.leaves {
-        let udf = PredicateUdf::new(Arc::clone(leaf), Arc::clone(&mismatches));
-        context.register_udf(ScalarUDF::from(udf));
-    }
-    for source in sources {
-        let table = Table::new(source.input.clone(), Arc::clone(&source.shared), Arc::clone(&source.schema));
-        context
-            .register_table(TableReference::bare(source.used.table.as_str()), Arc::new(table))
-            .map_err(|error| Error::of(&error))?;
-    }
-    Ok(Registered { mismatches, left_out, infinite })
 }
 
 /// A message that has names in place of paths.

@@ -18,8 +18,10 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, replace_children_if_necessary,
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
+    replace_children_if_necessary,
 };
 use futures::{StreamExt, TryStreamExt, stream};
 use std::fmt;
@@ -35,7 +37,7 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
             return Ok(Transformed::yes(Arc::new(merge.clone().with_round_robin_repartition(false)) as _));
         }
         if let Some(parts) = node.downcast_ref::<CoalescePartitionsExec>() {
-            let rows: Arc<dyn ExecutionPlan> = Arc::new(Steady::new(Arc::clone(parts.input()), How::InTurn));
+            let rows: Arc<dyn ExecutionPlan> = Arc::new(Steady::in_turn(parts.input()));
             return Ok(Transformed::yes(match parts.fetch() {
                 Some(fetch) => Arc::new(GlobalLimitExec::new(rows, 0, Some(fetch))),
                 None => rows,
@@ -50,7 +52,7 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
     let plan = plan.data()?;
     Ok(match plan.properties().partitioning.partition_count() {
         0 | 1 => plan,
-        _ => Arc::new(Steady::new(plan, How::InTurn)),
+        _ => Arc::new(Steady::in_turn(&plan)),
     })
 }
 
@@ -76,7 +78,7 @@ const NUMBER: &str = "arrival:";
 /// What [`Steady`] does with its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// Passes on one partition after the other.
+    /// Passes on one input after the other, and of each one partition after the other.
     InTurn,
     /// Numbers the rows of each partition, in one more column.
     Numbered,
@@ -87,14 +89,29 @@ enum How {
 
 /// Rows in a steady order.
 #[derive(Debug)]
-struct Steady {
-    input: Arc<dyn ExecutionPlan>,
+pub(crate) struct Steady {
+    inputs: Vec<Arc<dyn ExecutionPlan>>,
     how: How,
     properties: Arc<PlanProperties>,
 }
 
 impl Steady {
+    /// The rows of all partitions of a plan. The parts of a union are inputs of their own, so that whoever cuts a plan
+    /// into tasks sees that all of them are read as a whole.
+    fn in_turn(plan: &Arc<dyn ExecutionPlan>) -> Self {
+        let inputs = match plan.downcast_ref::<UnionExec>() {
+            Some(union) if union.inputs().iter().all(|part| part.schema() == union.schema()) => union.inputs().clone(),
+            _ => vec![Arc::clone(plan)],
+        };
+        Self::of(inputs, How::InTurn)
+    }
+
     fn new(input: Arc<dyn ExecutionPlan>, how: How) -> Self {
+        Self::of(vec![input], how)
+    }
+
+    fn of(inputs: Vec<Arc<dyn ExecutionPlan>>, how: How) -> Self {
+        let input = &inputs[0];
         let before = input.properties();
         let (rows, partitioning) = match how {
             How::InTurn => (EquivalenceProperties::new(input.schema()), Partitioning::UnknownPartitioning(1)),
@@ -102,7 +119,30 @@ impl Steady {
             How::Batches(_) => (before.eq_properties.clone(), before.partitioning.clone()),
         };
         let properties = PlanProperties::new(rows, partitioning, before.emission_type, before.boundedness);
-        Self { input, how, properties: Arc::new(properties) }
+        Self { inputs, how, properties: Arc::new(properties) }
+    }
+}
+
+/// What a message tells of a step.
+#[cfg(feature = "cluster")]
+impl Steady {
+    pub(crate) fn how_text(&self) -> String {
+        match self.how {
+            How::InTurn => "in turn".to_owned(),
+            How::Numbered => "numbered".to_owned(),
+            How::Batches(rows) => rows.to_string(),
+        }
+    }
+
+    /// A step that another process has described; `None` if there is no such step.
+    pub(crate) fn decoded(inputs: Vec<Arc<dyn ExecutionPlan>>, how: &str) -> Option<Self> {
+        let how = match how {
+            "in turn" => How::InTurn,
+            "numbered" => How::Numbered,
+            rows => How::Batches(rows.parse().ok().filter(|rows| *rows > 0)?),
+        };
+        let fits = if how == How::InTurn { !inputs.is_empty() } else { inputs.len() == 1 };
+        fits.then(|| Self::of(inputs, how))
     }
 }
 
@@ -132,15 +172,24 @@ impl ExecutionPlan for Steady {
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        self.inputs.iter().map(|_| self.inputs.len() == 1).collect()
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
+        self.inputs.iter().map(|_| false).collect()
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        let one = Distribution::SinglePartition;
+        let is_whole = |input: &Arc<dyn ExecutionPlan>| input.properties().partitioning.partition_count() == 1;
+        let each = |input| {
+            if self.how == How::InTurn && is_whole(input) { one.clone() } else { Distribution::UnspecifiedDistribution }
+        };
+        self.inputs.iter().map(each).collect()
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
+        self.inputs.iter().collect()
     }
 
     fn apply_expressions(
@@ -150,8 +199,8 @@ impl ExecutionPlan for Steady {
         Ok(TreeNodeRecursion::Continue)
     }
 
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::new(children.swap_remove(0), self.how)))
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(Self::of(children, self.how)))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
@@ -159,14 +208,17 @@ impl ExecutionPlan for Steady {
         let columns = Arc::clone(&schema);
         Ok(match self.how {
             How::InTurn => {
-                let input = Arc::clone(&self.input);
-                let parts = stream::iter(0..input.properties().partitioning.partition_count());
-                let rows = parts.map(move |part| input.execute(part, Arc::clone(&context))).try_flatten();
+                let parts = self.inputs.iter().flat_map(|input| {
+                    let parts = 0..input.properties().partitioning.partition_count();
+                    parts.map(|part| (Arc::clone(input), part))
+                });
+                let parts = stream::iter(parts.collect::<Vec<_>>());
+                let rows = parts.map(move |(input, part)| input.execute(part, Arc::clone(&context))).try_flatten();
                 Box::pin(RecordBatchStreamAdapter::new(schema, rows))
             }
             How::Numbered => {
                 let mut rows_before = 0;
-                let rows = self.input.execute(partition, context)?.map(move |batch| {
+                let rows = self.inputs[0].execute(partition, context)?.map(move |batch| {
                     let batch = batch?;
                     let rows = rows_before..rows_before + batch.num_rows() as u64;
                     rows_before = rows.end;
@@ -178,7 +230,7 @@ impl ExecutionPlan for Steady {
             }
             How::Batches(rows) => {
                 let coalescer = BatchCoalescer::new(columns, rows);
-                let batches = in_batches(self.input.execute(partition, context)?, coalescer);
+                let batches = in_batches(self.inputs[0].execute(partition, context)?, coalescer);
                 Box::pin(RecordBatchStreamAdapter::new(schema, batches))
             }
         })

@@ -54,6 +54,40 @@ impl ErrorKind {
         self.words().0
     }
 
+    /// The kind that has this [`code`](Self::code), as quarantine files name it.
+    ///
+    /// ```
+    /// use jird::ErrorKind;
+    /// assert_eq!(ErrorKind::of_code("comma"), Some(ErrorKind::Comma));
+    /// assert_eq!(ErrorKind::of_code("semicolon"), None);
+    /// ```
+    pub fn of_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+
+    /// All kinds, in the order of their numbers.
+    const ALL: [Self; 19] = [
+        Self::Utf8,
+        Self::String,
+        Self::Escape,
+        Self::Control,
+        Self::Number,
+        Self::Range,
+        Self::Literal,
+        Self::Value,
+        Self::Empty,
+        Self::Key,
+        Self::Colon,
+        Self::Comma,
+        Self::Unclosed,
+        Self::Trailing,
+        Self::Depth,
+        Self::Size,
+        Self::Duplicate,
+        Self::Data,
+        Self::Io,
+    ];
+
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Utf8 => ("utf8", "bytes that are not UTF-8"),

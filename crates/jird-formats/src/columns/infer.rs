@@ -153,6 +153,23 @@ impl Accumulator {
         }
     }
 
+    /// This as numbers, for other processes of the same version.
+    #[doc(hidden)]
+    pub fn to_words(&self) -> Vec<u64> {
+        let flags = u64::from(self.flags) | u64::from(self.present) << 16;
+        [flags].into_iter().chain(self.first).collect()
+    }
+
+    /// What [`to_words`](Self::to_words) gave; `None` for other numbers.
+    #[doc(hidden)]
+    pub fn from_words(words: &[u64]) -> Option<Self> {
+        let (flags, first) = words.split_first()?;
+        let known = (1 << FLAGS.len()) - 1;
+        let is_known = flags & !(known | 1 << 16) == 0;
+        let flags_set = u16::try_from(flags & known).ok().filter(|_| is_known)?;
+        Some(Self { flags: flags_set, present: flags >> 16 == 1, first: first.try_into().ok()? })
+    }
+
     /// Whether any record had the field, null or not.
     pub fn is_present(&self) -> bool {
         self.present

@@ -1,7 +1,7 @@
 //! Arithmetic with JSON numbers: integers stay exact integers, as in columns of one type; other numbers are computed with
 //! as doubles.
 
-use super::predicate::as_json;
+use super::predicate::{as_json, json_field};
 use crate::error::Error;
 use crate::sql::JSON_ARITHMETIC;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
@@ -12,7 +12,6 @@ use datafusion::logical_expr::{
 };
 use jird::event::Numeral;
 use jird::{Number, record::Field};
-use jird_formats::ColumnType;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -28,6 +27,14 @@ pub(crate) struct JsonArithmetic {
 impl JsonArithmetic {
     pub(crate) fn new(infinite: Arc<AtomicU64>) -> Self {
         Self { signature: Signature::any(3, Volatility::Immutable), infinite }
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl JsonArithmetic {
+    /// How many results became null.
+    pub(crate) fn infinite(&self) -> &Arc<AtomicU64> {
+        &self.infinite
     }
 }
 
@@ -59,7 +66,7 @@ impl ScalarUDFImpl for JsonArithmetic {
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(ColumnType::Json.field(self.name())))
+        Ok(json_field(self.name()))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -1,6 +1,6 @@
 //! Functions of JSON arrays and objects, over columns of JSON text. Lists of Arrow have DataFusion's functions.
 
-use super::predicate::{as_json, json_texts};
+use super::predicate::{as_json, json_field, json_texts};
 use crate::sql::{
     JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_GREATEST, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN,
     JSON_LENGTH, JSON_POSITION, JSON_REVERSE, JSON_SLICE, JSON_SORT, gives_json,
@@ -117,7 +117,7 @@ impl ScalarUDFImpl for JsonArray {
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         if self.what != What::Elements && gives_json(self.name()) {
-            return Ok(Arc::new(ColumnType::Json.field(self.name())));
+            return Ok(json_field(self.name()));
         }
         let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
         Ok(Arc::new(arrow::datatypes::Field::new(self.name(), self.return_type(&types)?, true)))

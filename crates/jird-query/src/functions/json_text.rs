@@ -1,7 +1,7 @@
 //! Converts any column to JSON texts in which equal values are equal. It is for values that replace the JSON text of
 //! the same field.
 
-use super::predicate::{as_json, json_texts};
+use super::predicate::{as_json, json_field, json_texts};
 use crate::sql::{JSON_KEY, JSON_TEXT};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
@@ -9,8 +9,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use jird::record::Field;
-use jird_formats::{ColumnBuilder, ColumnType};
-use std::sync::Arc;
+use jird_formats::ColumnBuilder;
 
 /// The values of a column as [keys](ColumnBuilder::key).
 pub(crate) fn json_text(values: Expr) -> Expr {
@@ -50,7 +49,7 @@ impl ScalarUDFImpl for JsonText {
 
     /// The result is marked as JSON.
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(ColumnType::Json.field(self.name())))
+        Ok(json_field(self.name()))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -1,5 +1,6 @@
 //! Some of the values of a column of mixed kinds. What is left out is counted.
 
+use super::predicate::json_field;
 use crate::sql::{JSON_IN_TEXT, Kept, ONLY_NUMBERS};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
@@ -8,7 +9,6 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use jird::record::Field;
-use jird_formats::ColumnType;
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -35,6 +35,18 @@ impl Narrow {
     /// The values that texts hold as JSON, and all values that are no texts.
     pub(crate) fn json(left_out: LeftOut) -> Self {
         Self { to: Kept::Json, ..Self::numbers(left_out) }
+    }
+}
+
+/// What a message tells of the function.
+#[cfg(feature = "cluster")]
+impl Narrow {
+    pub(crate) fn to(&self) -> Kept {
+        self.to
+    }
+
+    pub(crate) fn left_out(&self) -> &LeftOut {
+        &self.left_out
     }
 }
 
@@ -66,7 +78,7 @@ impl ScalarUDFImpl for Narrow {
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(ColumnType::Json.field(self.name())))
+        Ok(json_field(self.name()))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

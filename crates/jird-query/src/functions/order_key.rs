@@ -3,7 +3,7 @@
 //! The order is that of [`Field::order_key`]. A key ends with the text that it was made of, so the least key tells the
 //! least value.
 
-use super::predicate::as_json;
+use super::predicate::{as_json, json_field};
 use crate::sql::{JSON_COMPARE, JSON_OF_KEY, JSON_OF_KEYS, ORDER_KEY, ORDER_VALUE};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, FieldRef};
@@ -12,7 +12,6 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use jird::record::Field;
-use jird_formats::ColumnType;
 use std::sync::Arc;
 
 /// The key of a JSON text. Equal values have keys that differ only in the text at their end. Each byte of a key is a
@@ -107,7 +106,7 @@ impl ScalarUDFImpl for JsonOfKey {
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(ColumnType::Json.field(self.name())))
+        Ok(json_field(self.name()))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -141,7 +140,7 @@ impl ScalarUDFImpl for JsonOfKeys {
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(ColumnType::Json.field(self.name())))
+        Ok(json_field(self.name()))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -21,12 +21,21 @@ pub(crate) struct PredicateUdf {
     leaf: Arc<Leaf>,
     signature: Signature,
     mismatches: Arc<AtomicU64>,
+    /// How another process can make the same predicate.
+    #[cfg(feature = "cluster")]
+    recipe: Option<Arc<str>>,
 }
 
 impl PredicateUdf {
     /// `mismatches` counts the comparisons that are unknown because the kinds differ.
     pub(crate) fn new(leaf: Arc<Leaf>, mismatches: Arc<AtomicU64>) -> Self {
-        Self { leaf, signature: Signature::variadic_any(Volatility::Immutable), mismatches }
+        Self {
+            leaf,
+            signature: Signature::variadic_any(Volatility::Immutable),
+            mismatches,
+            #[cfg(feature = "cluster")]
+            recipe: None,
+        }
     }
 
     pub(crate) fn predicate(&self) -> &Predicate {
@@ -35,6 +44,27 @@ impl PredicateUdf {
 
     pub(crate) fn text(&self) -> &str {
         &self.leaf.text
+    }
+}
+
+/// What a message tells of the function.
+#[cfg(feature = "cluster")]
+impl PredicateUdf {
+    /// The same predicate, which other processes can make too.
+    pub(crate) fn with_recipe(self, recipe: Arc<str>) -> Self {
+        Self { recipe: Some(recipe), ..self }
+    }
+
+    pub(crate) fn recipe(&self) -> Option<&Arc<str>> {
+        self.recipe.as_ref()
+    }
+
+    pub(crate) fn leaf_name(&self) -> &str {
+        &self.leaf.name
+    }
+
+    pub(crate) fn mismatches(&self) -> &Arc<AtomicU64> {
+        &self.mismatches
     }
 }
 
@@ -136,7 +166,13 @@ pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
     Ok((0..array.len()).map(text).collect())
 }
 
-/// The names of raw and canonical columns mark JSON text, in case DataFusion drops the mark in the field.
+/// The names of raw and canonical columns, and of the results of our functions, mark JSON text, in case DataFusion drops the
+/// mark in the field.
 fn is_ours(field: &FieldRef) -> bool {
     ["raw:", "json:", "key:"].iter().any(|prefix| field.name().starts_with(prefix))
+}
+
+/// The field of a function's result that is JSON text.
+pub(super) fn json_field(function: &str) -> FieldRef {
+    Arc::new(ColumnType::Json.field(format!("json:{function}")))
 }

@@ -34,6 +34,18 @@ impl Timestamp {
     }
 }
 
+/// What a message tells of the function.
+#[cfg(feature = "cluster")]
+impl Timestamp {
+    pub(crate) fn is_of_json(&self) -> bool {
+        self.of_json
+    }
+
+    pub(crate) fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+}
+
 impl PartialEq for Timestamp {
     fn eq(&self, other: &Self) -> bool {
         self.of_json == other.of_json && Arc::ptr_eq(&self.left_out, &other.left_out)

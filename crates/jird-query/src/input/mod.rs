@@ -5,6 +5,8 @@
 //! scanned in order.
 
 mod ahead;
+#[cfg(feature = "cluster")]
+mod described;
 mod detect;
 mod elements;
 mod expand;
@@ -12,6 +14,8 @@ mod named;
 mod store;
 mod table;
 
+#[cfg(feature = "cluster")]
+pub(crate) use described::Described;
 pub(crate) use elements::Layout;
 pub(crate) use expand::Said;
 
@@ -23,6 +27,7 @@ use jird::lines::{ReadAt, newlines};
 use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, widened};
 use jird_store::Window;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
@@ -551,7 +556,7 @@ impl InputFile {
 
     fn lines(&self, wanted: Wanted) -> io::Result<Reader> {
         if let Layout::Table(format) = self.layout {
-            let name = self.path.display().to_string();
+            let name = self.shown().into_owned();
             return Ok(Box::new(self.rows(format)?.lines(name, wanted)?));
         }
         let text = self.text()?.blank_mark();
@@ -590,7 +595,12 @@ impl InputFile {
     }
 
     pub(crate) fn error(&self, error: &io::Error) -> Error {
-        Error::input(&self.path, error)
+        Error::input(Path::new(&*self.shown()), error)
+    }
+
+    /// What messages call it.
+    pub(crate) fn shown(&self) -> Cow<'_, str> {
+        self.name.as_deref().map_or_else(|| self.path.to_string_lossy(), Cow::Borrowed)
     }
 
     /// The line, counted from one, that holds the byte at `offset`. Reads everything before it.

@@ -1,6 +1,7 @@
 //! The scan below DataFusion: files in, Arrow batches out.
 
 mod format;
+mod handle;
 mod opener;
 mod pushdown;
 mod read;
@@ -8,9 +9,15 @@ mod source;
 mod table;
 mod watch;
 
+#[cfg(feature = "cluster")]
+pub(crate) use handle::FileHandle;
 pub(crate) use read::{Chunks, Reader};
 pub(crate) use source::{ColumnSpec, Shared, Tally, Told, note_scans};
+#[cfg(feature = "cluster")]
+pub(crate) use source::{NdjsonSource, note};
 pub(crate) use table::Table;
+#[cfg(feature = "cluster")]
+pub(crate) use watch::Extent;
 pub(crate) use watch::Watch;
 
 use crate::bad::BadSink;

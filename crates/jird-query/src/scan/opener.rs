@@ -7,6 +7,7 @@
 //! Scanning happens on separate threads, which send batches over a short channel. So DataFusion's threads never wait
 //! for a disk. Dropping the stream closes the channel, which stops the scan.
 
+use super::handle::FileHandle;
 use super::pushdown;
 use super::read::{Reader, Seen};
 use super::source::{ColumnSpec, Shared, Told, note};
@@ -28,7 +29,6 @@ use jird::{
     record::{Field, Mismatches, Predicate, Projection},
 };
 use jird_formats::{Accumulator, ColumnBuilder, holds};
-use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -57,15 +57,17 @@ impl NdjsonOpener {
 impl FileOpener for NdjsonOpener {
     fn open(&self, partitioned: PartitionedFile) -> Result<FileOpenFuture> {
         let plan = Arc::clone(&self.plan);
-        let Some(file) = partitioned.extension::<Arc<InputFile>>().map(Arc::clone) else {
+        let Some(handle) = partitioned.extension::<FileHandle>() else {
             return Err(Error::sql("a file that jird did not open").into());
         };
+        let file = handle.open()?;
         let range = file.size.map(|_| {
             let (start, end) = partitioned.range();
             start..end
         });
         let source = Arc::clone(&file);
         let (sink, notes) = (plan.shared.options.bad.clone(), plan.notes);
+        let range_start = range.as_ref().map_or(0, |range| range.start);
         Ok(Box::pin(async move {
             let (sender, mut receiver) = channel(WAITING);
             std::thread::Builder::new()
@@ -81,7 +83,7 @@ impl FileOpener for NdjsonOpener {
                         // Here, pieces arrive in the order of the files, however many files are open.
                         Some(Ok(Part::Found(found))) => {
                             if let Some(sink) = &sink
-                                && let Err(error) = sink.note(&source, &found, notes)
+                                && let Err(error) = sink.note(&source, range_start, found, notes)
                             {
                                 return Poll::Ready(Some(Err(error.into())));
                             }
@@ -255,8 +257,14 @@ impl Plan {
             }
         } else if chunks.len() < 2 {
             let mut worker = Worker::new(self, chosen);
+            #[cfg(feature = "cluster")]
+            let start = range.as_ref().map(|range| range.start);
             if let Err(error) = worker.scan(file, range, &mut |part| send(Ok(part)), || sender.is_closed()) {
                 let _ = send(Err(error));
+            }
+            #[cfg(feature = "cluster")]
+            if let Some(start) = start {
+                note(&self.shared.tally.lines, vec![(file.index, start, worker.reader.lines())]);
             }
         } else {
             self.drive(file, chunks, chosen.as_ref(), send, sender);
@@ -368,8 +376,7 @@ impl<'p> Worker<'p> {
         let counts_only = plan.counts_only(file);
         if let Some(told) = &mut rows.told {
             let mut text = Vec::new();
-            let name = file.name.as_deref().map_or_else(|| file.path.to_string_lossy(), Cow::Borrowed);
-            jird::event::write_string(&name, &mut text);
+            jird::event::write_string(&file.shown(), &mut text);
             told.file = String::from_utf8_lossy(&text).into_owned();
         }
         let is_live = !file.is_rereadable();

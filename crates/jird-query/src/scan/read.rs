@@ -213,7 +213,7 @@ fn run(
             Ok(line) if file.is_rereadable() => format!(":{line}"),
             _ => String::new(),
         };
-        Error::frame(format!("{}{line}: {} (byte {})", file.path.display(), error.kind(), error.offset()))
+        Error::frame(format!("{}{line}: {} (byte {})", file.shown(), error.kind(), error.offset()))
     };
     result.map_err(|fault| match fault {
         Fault::Ours(error) => error,
@@ -268,7 +268,7 @@ impl Places<'_> {
     #[cold]
     fn unfit(&self, piece: &LinePiece<'_>, at: usize, words: &str) -> Error {
         let (line, _) = self.place(piece, at);
-        Error::record(format!("{}:{line}: {words}", self.file.path.display()))
+        Error::record(format!("{}:{line}: {words}", self.file.shown()))
     }
 
     /// The error for a bad record. A second walk finds the place.
@@ -291,7 +291,7 @@ impl Places<'_> {
         let (snippet, caret) = (located.snippet(), located.caret());
         Error::record(format!(
             "{}:{line}:{}: {rule} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
-            file.path.display(),
+            file.shown(),
             column + 1,
             piece.offset() + at as u64,
             "",
@@ -339,8 +339,8 @@ impl<'i> Chunks<'i> {
         mut consume: impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let all = !self.input.noted.swap(true, Relaxed);
-        let note = |file: usize, found: &Found| match &options.bad {
-            Some(sink) => sink.note(&self.input.files[file], found, (all, true)),
+        let note = |file: usize, found: Found| match &options.bad {
+            Some(sink) => sink.note(&self.input.files[file], 0, found, (all, true)),
             None => Ok(()),
         };
         // A chunk that is a whole file may have any number of bad records. They are noted at once, so one thread reads
@@ -364,7 +364,7 @@ impl<'i> Chunks<'i> {
                 |seen| {
                     found.append(seen.found);
                     if notes_at_once && found.is_large() {
-                        noted = note(file, &std::mem::take(&mut found));
+                        noted = note(file, std::mem::take(&mut found));
                     }
                     if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 },
@@ -379,7 +379,7 @@ impl<'i> Chunks<'i> {
             work,
             |result, lines| {
                 let noted =
-                    |(file, made, found): (usize, T, Found)| note(file, &found.after_lines(lines.start)).map(|()| made);
+                    |(file, made, found): (usize, T, Found)| note(file, found.after_lines(lines.start)).map(|()| made);
                 match result.and_then(noted) {
                     Ok(made) => consume(made),
                     Err(error) => {

@@ -83,6 +83,9 @@ impl ColumnSpec {
 /// The state that all scans of a table share.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// The name of the table.
+    #[cfg(feature = "cluster")]
+    pub(crate) table: String,
     pub(crate) columns: Vec<ColumnSpec>,
     /// The columns whose types are fixed by a schema: every record is checked for them.
     pub(crate) checked: Vec<usize>,
@@ -127,6 +130,9 @@ pub(crate) struct Tally {
     pub(crate) columns: Mutex<Vec<usize>>,
     /// The literals that are searched for before records are read.
     pub(crate) literals: Mutex<Vec<String>>,
+    /// How many lines the ranges of files have, each by its file and its start, if lines are counted.
+    #[cfg(feature = "cluster")]
+    pub(crate) lines: Mutex<Vec<(usize, u64, u64)>>,
 }
 
 impl Shared {
@@ -153,7 +159,7 @@ impl Tally {
 }
 
 /// Adds the items that the list does not have yet.
-pub(super) fn note<T: PartialEq>(list: &Mutex<Vec<T>>, more: Vec<T>) {
+pub(crate) fn note<T: PartialEq>(list: &Mutex<Vec<T>>, more: Vec<T>) {
     let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
     for item in more {
         if !list.contains(&item) {
@@ -178,15 +184,15 @@ pub(crate) fn note_scans(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
 /// Our [`FileSource`].
 #[derive(Clone)]
 pub(crate) struct NdjsonSource {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     schema: TableSchema,
     projection: SplitProjection,
     /// The slots are columns of the table.
     filter: Option<Predicate>,
-    filters: Vec<Arc<dyn PhysicalExpr>>,
-    batch_rows: usize,
+    pub(crate) filters: Vec<Arc<dyn PhysicalExpr>>,
+    pub(crate) batch_rows: usize,
     /// Whether this scan notes records that are not JSON, and those that do not fit a schema.
-    notes: (bool, bool),
+    pub(crate) notes: (bool, bool),
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -196,6 +202,22 @@ impl NdjsonSource {
         let metrics = ExecutionPlanMetricsSet::new();
         let notes = (!shared.noted.swap(true, Relaxed), !shared.misfits_noted.swap(true, Relaxed));
         Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, notes, metrics }
+    }
+
+    /// Evaluates a condition from now on, if it can.
+    pub(crate) fn take(&mut self, filter: Arc<dyn PhysicalExpr>) -> bool {
+        let Some(predicate) = pushdown::predicate(&filter, &self.shared) else { return false };
+        self.filter = Some(match self.filter.take() {
+            None => predicate,
+            Some(Predicate::And(mut all)) => {
+                all.push(predicate);
+                Predicate::And(all)
+            }
+            Some(other) => Predicate::And(vec![other, predicate]),
+        });
+        note(&self.shared.tally.pushed, pushdown::texts(&filter));
+        self.filters.push(filter);
+        true
     }
 
     /// The columns that this source hands out, and those that its filter uses.
@@ -260,24 +282,8 @@ impl FileSource for NdjsonSource {
         _config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
         let mut source = self.clone();
-        let mut answers = Vec::new();
-        for filter in filters {
-            let Some(predicate) = pushdown::predicate(&filter, &self.shared) else {
-                answers.push(PushedDown::No);
-                continue;
-            };
-            source.filter = Some(match source.filter.take() {
-                None => predicate,
-                Some(Predicate::And(mut all)) => {
-                    all.push(predicate);
-                    Predicate::And(all)
-                }
-                Some(other) => Predicate::And(vec![other, predicate]),
-            });
-            note(&self.shared.tally.pushed, pushdown::texts(&filter));
-            source.filters.push(filter);
-            answers.push(PushedDown::Yes);
-        }
+        let take = |filter| if source.take(filter) { PushedDown::Yes } else { PushedDown::No };
+        let answers: Vec<_> = filters.into_iter().map(take).collect();
         let pushed = answers.iter().any(|answer| matches!(answer, PushedDown::Yes));
         let propagation = FilterPushdownPropagation::with_parent_pushdown_result(answers);
         if !pushed {

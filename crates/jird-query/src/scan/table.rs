@@ -1,6 +1,7 @@
 //! The table: an input with the columns that a query names.
 
 use super::format::NdjsonFormat;
+use super::handle::FileHandle;
 use super::source::Shared;
 use crate::input::Input;
 use arrow::datatypes::SchemaRef;
@@ -38,7 +39,7 @@ impl Table {
         let mut files = vec![Vec::new(); groups];
         for (index, file) in self.input.files.iter().enumerate() {
             let file = PartitionedFile::new(file.path.to_string_lossy(), file.size.unwrap_or(0))
-                .with_extension(Arc::clone(file));
+                .with_extension(FileHandle::of(Arc::clone(file)));
             files[index % groups].push(file);
         }
         files.into_iter().map(FileGroup::new).collect()

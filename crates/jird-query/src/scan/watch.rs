@@ -46,6 +46,20 @@ impl Watch {
         Self { paths, seen: Mutex::new(seen), all }
     }
 
+    /// A watch that another process has set. It alone knows how much there is to be seen.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn elsewhere(paths: Vec<Path>) -> Self {
+        let seen = Seen { fields: vec![Accumulator::default(); paths.len()], extent: Extent::default() };
+        Self { paths, seen: Mutex::new(seen), all: Extent::default() }
+    }
+
+    /// The observations, and how much of the input they cover.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn seen(&self) -> (Vec<Accumulator>, Extent) {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (seen.fields.clone(), seen.extent)
+    }
+
     /// Adds the observations of a scan over a part of the input.
     pub(crate) fn take(&self, fields: &[Accumulator], extent: Extent) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

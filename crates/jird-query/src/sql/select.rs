@@ -85,7 +85,17 @@ pub(crate) fn rewrite(
         })
         .collect();
     let Rewriter { sources, leaves, narrowed, apart, .. } = rewriter;
-    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, narrowed, outputs, apart, gathers })
+    Ok(Rewritten {
+        statement: Statement::Query(query),
+        sources,
+        leaves,
+        narrowed,
+        outputs,
+        apart,
+        gathers,
+        #[cfg(feature = "cluster")]
+        recipe: None,
+    })
 }
 
 impl<'k> Rewriter<'k> {

@@ -229,4 +229,7 @@ pub(crate) struct Rewritten {
     pub(crate) apart: Vec<String>,
     /// Whether the query groups or sorts rows.
     pub(crate) gathers: bool,
+    /// How another process can rewrite the query in the same way.
+    #[cfg(feature = "cluster")]
+    pub(crate) recipe: Option<Arc<str>>,
 }

@@ -19,3 +19,8 @@ mod dice;
 #[path = "../../../../testing/checks/src/reference.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the crate that it is from uses the rest")]
 mod reference;
+
+/// A query as it is asked here. A cluster asks others for it.
+fn asked(query: jird_query::Query) -> jird_query::Query {
+    query
+}

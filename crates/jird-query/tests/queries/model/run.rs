@@ -242,7 +242,7 @@ fn array(lines: &str) -> Vec<u8> {
 
 fn answer(sql: &str, files: Vec<String>, options: Options) -> Result<(String, Report), jird_query::Error> {
     let (mut out, mut report) = (Vec::new(), Report::default());
-    jird_query::Query::new(sql, files, options).run(&mut out, &mut report)?;
+    crate::asked(jird_query::Query::new(sql, files, options)).run(&mut out, &mut report)?;
     Ok((String::from_utf8(out).expect("JSON is UTF-8"), report))
 }
 

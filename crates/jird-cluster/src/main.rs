@@ -1,0 +1,5 @@
+//! The program `jird-cluster`.
+
+fn main() -> std::process::ExitCode {
+    jird_cluster::main()
+}

@@ -1,0 +1,96 @@
+//! Runs a planned query on a cluster.
+
+use super::Cluster;
+use super::distribute::{Distributed, InParts, cut};
+use super::facts::merge;
+use super::marked::{mark, marked};
+use crate::arrival::depends_on_arrival;
+use crate::options::BATCH_ROWS;
+use crate::prepared::Source;
+use crate::registered::Registered;
+use crate::scan::note_scans;
+use crate::steady::steady;
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::prelude::SessionContext;
+use futures::{StreamExt, future};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The same session, whose plans can be cut into tasks of several processes: no step of a plan waits for what another one
+/// learns while it runs.
+pub(crate) fn session(context: &SessionContext) -> SessionContext {
+    let mut state = context.state();
+    let optimizer = &mut state.config_mut().options_mut().optimizer;
+    optimizer.enable_physical_uncorrelated_scalar_subquery = false;
+    optimizer.enable_dynamic_filter_pushdown = false;
+    // Parts go to tasks as they were cut.
+    optimizer.enable_round_robin_repartition = false;
+    SessionContext::new_with_state(state)
+}
+
+/// Runs an optimised plan, and adds what its tasks have found to what is known of the sources. The rows stand in the order
+/// in which this process alone would return them.
+pub(crate) async fn run(
+    cluster: &dyn Cluster,
+    mut state: SessionState,
+    plan: &LogicalPlan,
+    sources: &[Source<'_>],
+    registered: &Registered,
+) -> Result<SendableRecordBatchStream> {
+    let tasks = cluster.tasks().max(1);
+    let depends = depends_on_arrival(plan);
+    let notes_bad = sources.iter().any(|source| source.shared.options.bad.is_some());
+    let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
+    let distributed = Distributed::of(plan, depends, notes_bad, tells_lines);
+    let is_whole = matches!(distributed, Distributed::Whole);
+    sources.iter().for_each(|source| source.shared.ordered.store(is_whole, Relaxed));
+    let options = state.config_mut().options_mut();
+    options.execution.target_partitions = if matches!(distributed, Distributed::Freely) { tasks } else { 1 };
+    let planner = Arc::clone(state.query_planner());
+    let physical = async |plan| planner.create_physical_plan(plan, &state).await;
+    let (physical, skip, fetch) = match &distributed {
+        Distributed::Freely => (physical(plan).await?, 0, None),
+        Distributed::Whole if depends => (steady(physical(plan).await?, BATCH_ROWS)?, 0, None),
+        Distributed::Whole => (physical(plan).await?, 0, None),
+        Distributed::InParts(parts) => {
+            let InParts { plan, skip, fetch } = &**parts;
+            let most = fetch.map(|fetch| fetch.saturating_add(*skip));
+            (cut(physical(plan).await?, tasks, most)?, *skip, *fetch)
+        }
+    };
+    note_scans(&physical)?;
+    let schema = physical.schema();
+    let ran = cluster.run(mark(physical)?).await?;
+    merge(&ran.facts, sources, registered)?;
+    Ok(limited(marked(ran.rows, schema), skip, fetch))
+}
+
+/// Some of the rows.
+fn limited(rows: SendableRecordBatchStream, mut skip: usize, fetch: Option<usize>) -> SendableRecordBatchStream {
+    if skip == 0 && fetch.is_none() {
+        return rows;
+    }
+    let schema = rows.schema();
+    let mut left = fetch.unwrap_or(usize::MAX);
+    let rows = rows.map(move |batch| {
+        let batch = batch?;
+        let skipped = skip.min(batch.num_rows());
+        skip -= skipped;
+        let taken = left.min(batch.num_rows() - skipped);
+        left -= taken;
+        Ok((batch.slice(skipped, taken), left == 0))
+    });
+    // The batch that fills the limit is the last one.
+    let rows = rows.scan(false, |is_over, batch: Result<_>| {
+        let was_over = *is_over;
+        let batch = batch.map(|(batch, fills)| {
+            *is_over = fills;
+            batch
+        });
+        future::ready((!was_over).then_some(batch))
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+}

@@ -1,0 +1,127 @@
+//! Files as other processes can open them.
+
+use super::elements::Layout;
+use super::{Access, From, InputFile, Progress, Reading, Refusal};
+use crate::error::Error;
+use jird_formats::files::FileFormat;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
+
+/// A file that another process has opened before, and can open again at the same place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Described {
+    path: PathBuf,
+    /// What messages call it.
+    shown: String,
+    /// Its position among the files of its input.
+    pub(crate) index: usize,
+    /// The size in bytes, if it can be read at any offset.
+    pub(crate) size: Option<u64>,
+    disk_bytes: u64,
+    layout: Kind,
+    table: Option<String>,
+    records: Option<String>,
+}
+
+/// What the file is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
+enum Kind {
+    Ndjson,
+    Json,
+    Quarantine,
+    Csv,
+    Tsv,
+    Sqlite,
+    Parquet,
+    Arrow,
+}
+
+impl Kind {
+    fn of(layout: Layout) -> Self {
+        match layout {
+            Layout::Lines | Layout::Table(FileFormat::Ndjson) => Self::Ndjson,
+            Layout::Array | Layout::Values | Layout::Table(FileFormat::Json) => Self::Json,
+            Layout::Quarantine => Self::Quarantine,
+            Layout::Table(FileFormat::Csv) => Self::Csv,
+            Layout::Table(FileFormat::Tsv) => Self::Tsv,
+            Layout::Table(FileFormat::Sqlite) => Self::Sqlite,
+            Layout::Table(FileFormat::Parquet) => Self::Parquet,
+            Layout::Table(FileFormat::Arrow) => Self::Arrow,
+        }
+    }
+
+    fn from(self) -> From {
+        match self {
+            Self::Ndjson => From::Ndjson,
+            Self::Json => From::Json,
+            Self::Quarantine => From::Quarantine,
+            Self::Csv => From::Csv,
+            Self::Tsv => From::Tsv,
+            Self::Sqlite => From::Sqlite,
+            Self::Parquet => From::Parquet,
+            Self::Arrow => From::Arrow,
+        }
+    }
+}
+
+impl InputFile {
+    /// Describes the file for other processes. Fails if it is a pipe or a store, which they cannot open.
+    pub(crate) fn describe(&self) -> Result<Described, Error> {
+        let why = match &self.access {
+            Access::Again => None,
+            Access::Once(_) | Access::Copying(_) | Access::Copy(_) => {
+                Some("a pipe is not read by other machines: write it to a file that all of them see")
+            }
+            Access::Store(_) => Some(
+                "an event store is read by one machine only: `jird store export` writes its events to a file that all of them see",
+            ),
+        };
+        if let Some(why) = why {
+            return Err(Error::sql(format!("{}: {why}", self.shown())));
+        }
+        Ok(Described {
+            path: absolute(&self.path).map_err(|error| self.error(&error))?,
+            shown: self.shown().into_owned(),
+            index: self.index,
+            size: self.size,
+            disk_bytes: self.disk_bytes,
+            layout: Kind::of(self.layout),
+            table: self.table.clone(),
+            records: self.records.as_ref().map(ToString::to_string),
+        })
+    }
+}
+
+impl Described {
+    /// The path at which all processes see it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the file. Fails if it is not the one that was described.
+    pub(crate) fn open(&self) -> Result<InputFile, Error> {
+        let failed = |words: &str| Error::unread(format!("{}: {words}", self.shown));
+        let records = self.records.as_ref().map(|pattern| pattern.parse()).transpose();
+        let records = records.map_err(|_| failed("the pattern of its records is wrong"))?;
+        let reading = Reading { from: self.layout.from(), records, ..Reading::default() };
+        let file = match InputFile::open(&self.path, self.table.as_deref(), &reading, &Arc::new(Progress::default())) {
+            Ok(file) => InputFile { name: Some(self.shown.clone()), index: self.index, ..file },
+            Err(Refusal::Unreadable(message)) => {
+                return Err(failed(&format!(
+                    "{message}, on one of the machines that read it ({})",
+                    self.path.display()
+                )));
+            }
+            Err(Refusal::Encoding(encoding)) => return Err(failed(&encoding.to_string())),
+        };
+        if (file.size, file.disk_bytes) != (self.size, self.disk_bytes) {
+            return Err(failed(&format!(
+                "it has {} bytes on one of the machines that read it, and {} where the query comes from: it must be the same \
+                 file, and nobody may write to it meanwhile",
+                file.disk_bytes, self.disk_bytes
+            )));
+        }
+        Ok(file)
+    }
+}
