@@ -32,7 +32,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 use tonic::transport::{Channel, Endpoint};
 
 /// The job's state is asked for this often at first, and half as often each time, down to the second.
@@ -153,25 +153,31 @@ struct Guard {
     scheduler: Scheduler,
     jobs: Arc<Jobs>,
     job: String,
-    runtime: Arc<Runtime>,
 }
 
 impl Drop for Guard {
+    /// Sends the message, and does not wait: this may be a thread that has to send it.
     fn drop(&mut self) {
-        let mut was_active = false;
-        self.jobs.change(|jobs| was_active = jobs.remove(&self.job));
-        if was_active {
-            let (mut scheduler, job_id) = (self.scheduler.clone(), self.job.clone());
-            let cancelled =
-                self.runtime.spawn(async move { scheduler.cancel_job(CancelJobParams { job_id }).await.is_ok() });
-            // The process may end next, so the message is sent first.
-            let waiting = std::thread::spawn({
-                let runtime = Arc::clone(&self.runtime);
-                move || {
-                    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(2), cancelled).await.is_ok() })
+        let mut is_active = false;
+        self.jobs.change(|jobs| is_active = jobs.contains(&self.job));
+        if let (true, Ok(runtime)) = (is_active, Handle::try_current()) {
+            let (mut scheduler, jobs, job_id) = (self.scheduler.clone(), Arc::clone(&self.jobs), self.job.clone());
+            runtime.spawn(async move {
+                if scheduler.cancel_job(CancelJobParams { job_id: job_id.clone() }).await.is_ok() {
+                    jobs.change(|jobs| {
+                        jobs.remove(&job_id);
+                    });
                 }
             });
-            let _ = waiting.join();
+        }
+    }
+}
+
+impl Drop for Client {
+    /// Waits until the scheduler knows that nobody waits for the jobs that are left.
+    fn drop(&mut self) {
+        if Handle::try_current().is_err() {
+            self.runtime.block_on(cancel_all(self.scheduler.clone(), &self.jobs));
         }
     }
 }
@@ -185,7 +191,7 @@ impl Cluster for Client {
         Box::pin(async move {
             let message = encoded(Arc::clone(&plan))?;
             let job = Job { scheduler: self.scheduler.clone(), at: self.at.clone() };
-            let work = job.run(message, Arc::clone(&self.jobs), Arc::clone(&self.runtime));
+            let work = job.run(message, Arc::clone(&self.jobs));
             let work = self.runtime.spawn(work);
             let abort = AbortOnDrop(work.abort_handle());
             let done = work.await;
@@ -228,13 +234,12 @@ impl Job {
         mut self,
         plan: Vec<u8>,
         jobs: Arc<Jobs>,
-        runtime: Arc<Runtime>,
     ) -> Result<(Vec<PartitionLocation>, Vec<String>), DataFusionError> {
         let id = self.submit(plan).await?;
         jobs.change(|jobs| {
             jobs.insert(id.clone());
         });
-        let guard = Guard { scheduler: self.scheduler.clone(), jobs: Arc::clone(&jobs), job: id.clone(), runtime };
+        let guard = Guard { scheduler: self.scheduler.clone(), jobs: Arc::clone(&jobs), job: id.clone() };
         let mut parts = self.wait(&id).await?;
         jobs.change(|jobs| {
             jobs.remove(&id);

@@ -9,7 +9,7 @@ use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::{Count, Metric, MetricValue, MetricsSet};
 use datafusion::prelude::SessionConfig;
-use jird_query::cluster::{facts, failed};
+use jird_query::cluster::{Stop, facts, failed};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,9 +35,10 @@ impl ExecutionEngine for Engine {
         folder: &str,
         config: &SessionConfig,
     ) -> Result<Arc<dyn QueryStageExecutor>> {
+        let (plan, stop) = Stop::of(plan)?;
         let executor =
             self.0.create_query_stage_exec(job, stage, task, partitions, Arc::clone(&plan), folder, config)?;
-        Ok(Arc::new(Stage { executor, plan, found: Mutex::new(None) }))
+        Ok(Arc::new(Stage { executor, plan, stop, found: Mutex::new(None) }))
     }
 }
 
@@ -46,6 +47,7 @@ impl ExecutionEngine for Engine {
 struct Stage {
     executor: Arc<dyn QueryStageExecutor>,
     plan: Arc<dyn ExecutionPlan>,
+    stop: Stop,
     /// What the task has found.
     found: Mutex<Option<String>>,
 }
@@ -53,6 +55,23 @@ struct Stage {
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.executor.fmt(f)
+    }
+}
+
+/// Stops a task that ends before it is done.
+struct Running<'s>(Option<&'s Stop>);
+
+impl Running<'_> {
+    fn is_done(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(stop) = self.0 {
+            stop.stop();
+        }
     }
 }
 
@@ -68,7 +87,10 @@ fn is_theirs(error: &DataFusionError) -> bool {
 #[async_trait::async_trait]
 impl QueryStageExecutor for Stage {
     async fn execute_query_stage(&self, task: usize, context: Arc<TaskContext>) -> Result<Vec<ShuffleWritePartition>> {
+        // Ballista ends a task by dropping this. What the task has begun on other threads goes on, unless it is stopped.
+        let running = Running(Some(&self.stop));
         let done = self.executor.execute_query_stage(task, context).await;
+        running.is_done();
         let done = done.map_err(|error| if is_theirs(&error) { error } else { failed(&error) })?;
         let found = facts(&self.plan)?;
         if let Some(bytes) = found.as_ref().map(String::len).filter(|bytes| *bytes > FACTS_BYTES_MAX) {

@@ -10,7 +10,7 @@ mod queries;
 #[allow(dead_code, reason = "the crate that it is from uses the rest")]
 mod tables;
 
-pub(crate) use queries::{Maker, Tables, Words};
+use queries::Maker;
 
 use crate::CLUSTER;
 use crate::dice::Random;

@@ -15,12 +15,14 @@ mod marked;
 mod message;
 mod recipe;
 mod run;
+mod stop;
 
 pub use codec::Codec;
 pub use facts::facts;
 pub use failure::{failed, failure_in};
 pub(crate) use recipe::Recipe;
 pub(crate) use run::{run, session};
+pub use stop::Stop;
 
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;

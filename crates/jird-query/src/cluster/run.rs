@@ -26,6 +26,9 @@ pub(crate) fn session(context: &SessionContext) -> SessionContext {
     let optimizer = &mut state.config_mut().options_mut().optimizer;
     optimizer.enable_physical_uncorrelated_scalar_subquery = false;
     optimizer.enable_dynamic_filter_pushdown = false;
+    optimizer.enable_join_dynamic_filter_pushdown = false;
+    optimizer.enable_topk_dynamic_filter_pushdown = false;
+    optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     // Parts go to tasks as they were cut.
     optimizer.enable_round_robin_repartition = false;
     SessionContext::new_with_state(state)
