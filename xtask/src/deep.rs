@@ -71,8 +71,10 @@ fn cluster(house: &House, log: &mut Log) -> Outcome {
     // The features of the crates that it uses are on here alone.
     let others = ["--package", "jird-query", "--package", "jird-cli"];
     let theirs = log.run(house.cargo(["clippy"]).args(MANIFEST).args(others).args(["--", "-D", "warnings"]));
+    let parts = ["test", "--package", "jird-query", "--features", "cluster", "--lib", "cluster::"];
+    let parts = log.run_tests(&mut house.cargo(parts));
     let tested = log.run_tests(house.cargo(["test"]).args(MANIFEST));
-    (formatted && linted && theirs && tested).into()
+    (formatted && linted && theirs && parts && tested).into()
 }
 
 fn binary(house: &House, log: &mut Log) -> Outcome {

@@ -197,6 +197,14 @@ impl Cluster for Client {
             let done = work.await;
             drop(abort);
             let (parts, facts) = done.map_err(|error| other(&error.to_string()))??;
+            let expected = plan.properties().partitioning.partition_count();
+            let ids = parts.iter().filter_map(|part| part.partition_id.as_ref()).map(|part| part.partition_id as usize);
+            if ids.max().is_some_and(|last| last >= expected) {
+                // Better none than the same rows several times.
+                return Err(other(
+                    "the cluster gives this query more parts than it has, which would be wrong rows; run it on one machine",
+                ));
+            }
             let rows = fetched(parts, &self.runtime);
             Ok(Ran { rows: Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)), facts })
         })
@@ -253,7 +261,8 @@ impl Job {
     }
 
     async fn submit(&mut self, plan: Vec<u8>) -> Result<String, DataFusionError> {
-        let config = SessionConfig::new_with_ballista();
+        // The plan is cut already. A join that the scheduler changes has one partition, which fits wherever it stands.
+        let config = SessionConfig::new_with_ballista().with_target_partitions(1);
         let settings = config.options().entries().into_iter();
         let settings = settings.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect();
         let query = ExecuteQueryParams {

@@ -1,7 +1,7 @@
 //! `jird-cluster executor`.
 
 use crate::address::Address;
-use crate::codec::{MESSAGE_BYTES_MAX, codec};
+use crate::codec::{MESSAGE_BYTES_MAX, codec, registry};
 use crate::engine::Engine;
 use anyhow::{Context, Result};
 use ballista_core::config::TaskSchedulingPolicy;
@@ -56,6 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         grpc_max_decoding_message_size: MESSAGE_BYTES_MAX,
         grpc_max_encoding_message_size: MESSAGE_BYTES_MAX,
         override_execution_engine: Some(Arc::new(Engine::default())),
+        override_function_registry: Some(Arc::new(registry())),
         override_physical_codec: Some(codec(cores)),
         ..ExecutorProcessConfig::default()
     };

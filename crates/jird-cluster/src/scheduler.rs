@@ -4,9 +4,13 @@ use crate::address::Address;
 use crate::codec::{MESSAGE_BYTES_MAX, codec};
 use anyhow::{Context, Result};
 use ballista_core::config::TaskSchedulingPolicy;
+use ballista_core::utils::default_session_builder;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::{SchedulerConfig, TaskDistributionPolicy};
 use ballista_scheduler::scheduler_process::start_server;
+use datafusion::execution::{FunctionRegistry, SessionState};
+use datafusion::prelude::SessionConfig;
+use jird_query::cluster::functions;
 use std::sync::Arc;
 
 /// Hand out the tasks of queries
@@ -26,6 +30,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     runtime.block_on(serve(args))
 }
 
+/// A session of the scheduler, which knows our functions by their names.
+fn session(config: SessionConfig) -> datafusion::error::Result<SessionState> {
+    let mut state = default_session_builder(config)?;
+    for function in functions() {
+        state.register_udf(Arc::new(function.clone()))?;
+    }
+    Ok(state)
+}
+
 async fn serve(args: &Args) -> Result<()> {
     let listen = args.listen.resolve()?;
     let config = SchedulerConfig {
@@ -43,6 +56,7 @@ async fn serve(args: &Args) -> Result<()> {
         grpc_server_max_decoding_message_size: MESSAGE_BYTES_MAX,
         grpc_server_max_encoding_message_size: MESSAGE_BYTES_MAX,
         grpc_client_max_message_size: MESSAGE_BYTES_MAX,
+        override_session_builder: Some(Arc::new(session)),
         override_physical_codec: Some(codec(1)),
         ..SchedulerConfig::default()
     };

@@ -66,7 +66,7 @@ fn an_executor_that_is_killed_costs_no_row() {
             }
         }
         killer.join().expect("it killed");
-        processes.kill(0);
+        processes.kill();
         processes.add();
     }
     eprintln!("of {kills} queries whose executor was killed, {right} were right, and {told} ended with a clear error");

@@ -17,26 +17,18 @@ pub(crate) struct Processes {
     pub(crate) at: Address,
     /// A folder of the test's own.
     pub(crate) folder: PathBuf,
-    ports: Vec<u16>,
     cores: usize,
 }
 
-/// Ports that were free a moment ago, in pairs.
-fn free_ports(pairs: usize) -> Vec<u16> {
-    let mut found = Vec::new();
-    let mut held = Vec::new();
-    while found.len() < pairs {
+/// A port that was free a moment ago, like the one after it.
+fn free_port() -> u16 {
+    loop {
         let first = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let port = first.local_addr().expect("it has an address").port();
-        if let Some(next) = port.checked_add(1)
-            && let Ok(second) = TcpListener::bind(("127.0.0.1", next))
-        {
-            found.push(port);
-            held.push(second);
+        if port.checked_add(1).is_some_and(|next| TcpListener::bind(("127.0.0.1", next)).is_ok()) {
+            return port;
         }
-        held.push(first);
     }
-    found
 }
 
 /// Starts a process, and waits until it says that it is there.
@@ -63,11 +55,10 @@ impl Processes {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cluster-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder can be made");
-        let ports = free_ports(executors + 1);
-        let at: Address = format!("127.0.0.1:{}", ports[0]).parse().expect("it is an address");
+        let at: Address = format!("127.0.0.1:{}", free_port()).parse().expect("it is an address");
         let scheduler =
             start(&["scheduler".to_owned(), "--listen".to_owned(), at.to_string(), "--timeout".into(), "5".into()]);
-        let mut all = Self { scheduler, executors: Vec::new(), at, folder, ports, cores };
+        let mut all = Self { scheduler, executors: Vec::new(), at, folder, cores };
         (0..executors).for_each(|_| all.add());
         all
     }
@@ -75,7 +66,7 @@ impl Processes {
     /// Starts one more executor, in place of one that has ended.
     pub(crate) fn add(&mut self) {
         let number = self.executors.len();
-        let port = self.ports[1 + number % (self.ports.len() - 1)];
+        let port = free_port();
         let arguments = ["executor", "--at", &self.at.to_string(), "--listen", &format!("127.0.0.1:{port}"), "--cores"];
         let mut arguments: Vec<_> = arguments.iter().map(ToString::to_string).collect();
         let work = self.folder.join(format!("work-{number}"));
@@ -102,15 +93,14 @@ impl Processes {
         reach(&self.at, Some(tasks)).unwrap_or_else(|error| panic!("{error:#}")).cluster
     }
 
-    /// Ends an executor at once: the one that was started last, or the one before it.
-    pub(crate) fn kill(&mut self, back: usize) {
-        let number = self.executors.len() - 1 - back;
-        let child = &mut self.executors[number];
+    /// Ends the executor that was started last, at once.
+    pub(crate) fn kill(&mut self) {
+        let child = self.executors.last_mut().expect("there is one");
         child.kill().expect("it can be ended");
         child.wait().expect("it ends");
     }
 
-    /// Kills the last executor, and returns the handle that a thread can use meanwhile.
+    /// The process of the executor that was started last.
     pub(crate) fn last_executor(&self) -> u32 {
         self.executors.last().expect("there is one").id()
     }

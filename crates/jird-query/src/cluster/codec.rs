@@ -11,12 +11,13 @@ use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, Shared, Tal
 use crate::sql::Kept;
 use crate::steady::Steady;
 use arrow::datatypes::Schema;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, WindowUDF};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::file::FileSource;
 use datafusion_datasource::file_groups::FileGroup;
@@ -253,7 +254,22 @@ impl Function {
     }
 }
 
-/// Our functions without state.
+/// Our functions without state. Some messages name a function and tell no more of it, so the processes of a cluster know
+/// these by their names.
+pub fn functions() -> &'static [ScalarUDF] {
+    plain()
+}
+
+/// Whether an expression calls a function that only its query's messages describe.
+pub(super) fn has_state(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let calls = |part: &Arc<dyn PhysicalExpr>| {
+        let call = part.downcast_ref::<ScalarFunctionExpr>();
+        let ours = call.and_then(|call| Function::of(call.fun()).transpose());
+        Ok(ours.is_some_and(|ours| !matches!(ours, Ok(Function::Plain(_)))))
+    };
+    expr.exists(calls).unwrap_or(true)
+}
+
 fn plain() -> &'static [ScalarUDF] {
     static ALL: OnceLock<Vec<ScalarUDF>> = OnceLock::new();
     ALL.get_or_init(scalar_functions)

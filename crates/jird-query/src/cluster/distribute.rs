@@ -171,3 +171,36 @@ fn wholes(files: Vec<PartitionedFile>, parts: usize) -> Vec<Vec<PartitionedFile>
     }
     if groups.is_empty() { vec![Vec::new()] } else { groups }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_of_the_files_in_order() {
+        for sizes in [&[][..], &[0], &[1], &[10, 0, 7], &[100], &[3, 3, 3, 3], &[0, 0, 5]] {
+            let name = |number| format!("{number}.ndjson");
+            let files = sizes.iter().enumerate().map(|(number, size)| PartitionedFile::new(name(number), *size));
+            let files: Vec<_> = files.collect();
+            for parts in 1..9 {
+                for least in [1, 4, 1000] {
+                    let groups = ranges(&files, parts, least);
+                    assert!(groups.len() <= parts.max(1), "{sizes:?} in {parts}");
+                    let mut bytes = Vec::new();
+                    for part in groups.iter().flatten() {
+                        let range = part.range.as_ref().expect("it is a range");
+                        bytes.extend((range.start..range.end).map(|at| (part.object_meta.location.to_string(), at)));
+                    }
+                    let all = sizes.iter().enumerate();
+                    let all = all.flat_map(|(number, size)| (0..*size as i64).map(move |at| (name(number), at)));
+                    assert!(bytes.into_iter().eq(all), "{sizes:?} in {parts} of {least}");
+                }
+            }
+            let count = files.len();
+            for parts in 1..9 {
+                let groups = wholes(files.clone(), parts);
+                assert!(groups.len() <= parts && groups.iter().map(Vec::len).sum::<usize>() == count);
+            }
+        }
+    }
+}

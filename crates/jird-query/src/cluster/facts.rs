@@ -287,3 +287,15 @@ fn note_bad(source: &Source<'_>, bad: Bad) -> Result<(), Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_bytes_come_back() {
+        let all: Vec<u8> = (0..=255).collect();
+        let sent = to_json(&text_of(&all)).unwrap();
+        assert_eq!(bytes_of(&of_json::<String>(sent.as_bytes()).unwrap()), all);
+    }
+}

@@ -107,3 +107,28 @@ pub(super) fn number_of_kind(kind: ColumnType) -> usize {
 pub(super) fn kind(number: usize) -> Result<ColumnType> {
     KINDS.get(number).copied().ok_or_else(|| wrong("a message names a type that does not exist"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_another_version_is_refused_in_words() {
+        let mut message = Vec::new();
+        begin(&mut message);
+        message.extend_from_slice(b"body");
+        assert_eq!(body(&message).unwrap(), Some(&b"body"[..]));
+        assert_eq!(body(b"what others write").unwrap(), None);
+        let other = message.iter().map(|&byte| if byte.is_ascii_digit() { b'9' } else { byte }).collect::<Vec<_>>();
+        let words = body(&other).unwrap_err().to_string();
+        assert!(words.contains("9.9.9") && words.contains("install one version on all machines"), "{words}");
+        assert!(body(MAGIC).is_err());
+    }
+
+    #[test]
+    fn paths_keep_their_steps() {
+        let path = Path::root().key("a/b").index(2).key("2").key("");
+        let text = to_json(&PathName::of(&path)).unwrap();
+        assert_eq!(of_json::<PathName>(text.as_bytes()).unwrap().path(), path);
+    }
+}

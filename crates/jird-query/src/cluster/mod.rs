@@ -17,7 +17,7 @@ mod recipe;
 mod run;
 mod stop;
 
-pub use codec::Codec;
+pub use codec::{Codec, functions};
 pub use facts::facts;
 pub use failure::{failed, failure_in};
 pub(crate) use recipe::Recipe;

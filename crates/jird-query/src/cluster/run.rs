@@ -1,6 +1,7 @@
 //! Runs a planned query on a cluster.
 
 use super::Cluster;
+use super::codec::has_state;
 use super::distribute::{Distributed, InParts, cut};
 use super::facts::merge;
 use super::marked::{mark, marked};
@@ -10,10 +11,13 @@ use crate::prepared::Source;
 use crate::registered::Registered;
 use crate::scan::note_scans;
 use crate::steady::steady;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use datafusion::prelude::SessionContext;
 use futures::{StreamExt, future};
 use std::sync::Arc;
@@ -53,15 +57,23 @@ pub(crate) async fn run(
     let options = state.config_mut().options_mut();
     options.execution.target_partitions = if matches!(distributed, Distributed::Freely) { tasks } else { 1 };
     let planner = Arc::clone(state.query_planner());
-    let physical = async |plan| planner.create_physical_plan(plan, &state).await;
+    let physical = async |plan, state: &SessionState| planner.create_physical_plan(plan, state).await;
     let (physical, skip, fetch) = match &distributed {
-        Distributed::Freely => (physical(plan).await?, 0, None),
-        Distributed::Whole if depends => (steady(physical(plan).await?, BATCH_ROWS)?, 0, None),
-        Distributed::Whole => (physical(plan).await?, 0, None),
+        Distributed::Freely => {
+            let cut = physical(plan, &state).await?;
+            if parts_by_state(&cut)? {
+                state.config_mut().options_mut().execution.target_partitions = 1;
+                (physical(plan, &state).await?, 0, None)
+            } else {
+                (cut, 0, None)
+            }
+        }
+        Distributed::Whole if depends => (steady(physical(plan, &state).await?, BATCH_ROWS)?, 0, None),
+        Distributed::Whole => (physical(plan, &state).await?, 0, None),
         Distributed::InParts(parts) => {
             let InParts { plan, skip, fetch } = &**parts;
             let most = fetch.map(|fetch| fetch.saturating_add(*skip));
-            (cut(physical(plan).await?, tasks, most)?, *skip, *fetch)
+            (cut(physical(plan, &state).await?, tasks, most)?, *skip, *fetch)
         }
     };
     note_scans(&physical)?;
@@ -69,6 +81,15 @@ pub(crate) async fn run(
     let ran = cluster.run(mark(physical)?).await?;
     merge(&ran.facts, sources, registered)?;
     Ok(limited(marked(ran.rows, schema), skip, fetch))
+}
+
+/// Whether rows go to partitions by what a function gives that has a state. Where rows are cut into stages, functions are
+/// known by their names alone.
+fn parts_by_state(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    plan.exists(|node| {
+        let parts = node.downcast_ref::<RepartitionExec>().map(RepartitionExec::partitioning);
+        Ok(matches!(parts, Some(Partitioning::Hash(keys, _)) if keys.iter().any(has_state)))
+    })
 }
 
 /// Some of the rows.
