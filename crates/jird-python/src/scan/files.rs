@@ -86,9 +86,14 @@ struct SetAside {
 /// The kind of a record with a value that is not of its column's type.
 const UNFIT: &str = "type";
 
-impl<W> Done<W> {
-    fn new(made: W, file: usize, bytes: u64) -> Self {
-        Self { made, file, bytes, skipped: 0, set_aside: Vec::new(), failure: None }
+impl Done<()> {
+    fn new(file: usize, bytes: u64) -> Self {
+        Self { made: (), file, bytes, skipped: 0, set_aside: Vec::new(), failure: None }
+    }
+
+    fn with<W>(self, made: W) -> Done<W> {
+        let Self { file, bytes, skipped, set_aside, failure, .. } = self;
+        Done { made, file, bytes, skipped, set_aside, failure }
     }
 }
 
@@ -153,22 +158,21 @@ impl Files {
         let mut bad_records = match BadRecords::new(&wanted.on_error) {
             Ok(bad_records) => bad_records,
             Err(error) => {
-                let mut done = Done::new(new(), 0, 0);
+                let mut done = Done::new(0, 0);
                 done.failure = Some(Failure::Refused(error.to_string()));
-                let _ = consume(done);
+                let _ = consume(done.with(new()));
                 return;
             }
         };
         let work = |reader: &mut LineReader, (file, piece): (usize, Piece)| {
-            let done = self.read(reader, wanted, file, piece, new());
-            (done, reader.lines())
+            let mut made = new();
+            let done = self.read(reader, wanted, file, piece, &mut made);
+            (done.with(made), reader.lines())
         };
         drive(parts, wanted.threads, state, work, |mut done, lines| {
             if done.failure.is_some() || !done.set_aside.is_empty() {
-                match self.lines_before(done.file) {
-                    Ok(before) => self.tell(&mut done, before + lines.start, &mut bad_records),
-                    Err(error) => done.failure = Some(Failure::io(self.path(done.file), error)),
-                }
+                let found = (done.failure.take(), core::mem::take(&mut done.set_aside));
+                done.failure = self.tell(done.file, lines.start, found, &mut bad_records);
             }
             let has_failed = done.failure.is_some();
             let flow = consume(done);
@@ -185,27 +189,45 @@ impl Files {
         }
     }
 
-    /// Counts the lines of a failure from the start of its file, and sets bad records aside.
-    fn tell<W>(&self, done: &mut Done<W>, before: u64, bad_records: &mut BadRecords) {
-        let name = self.path(done.file).display().to_string();
-        done.failure = done.failure.take().map(|failure| failure.after_lines(before));
-        for SetAside { place, kind, message, raw } in done.set_aside.drain(..) {
+    /// Counts the lines of a failure from the start of its file, and sets bad records aside. Returns the failure.
+    fn tell(
+        &self,
+        file: usize,
+        lines: u64,
+        (failure, set_aside): (Option<Failure>, Vec<SetAside>),
+        bad_records: &mut BadRecords,
+    ) -> Option<Failure> {
+        let before = match self.lines_before(file) {
+            Ok(before) => before + lines,
+            Err(error) => return Some(Failure::io(self.path(file), error)),
+        };
+        let name = self.path(file).display().to_string();
+        for SetAside { place, kind, message, raw } in set_aside {
             let place = Place { line: place.line + before, ..place };
             let noted = bad_records.note(&BadRecord { file: &name, place, kind, message: &message, raw: &raw });
             if let Err(error) = noted {
-                done.failure = Some(Failure::Refused(format!("the quarantine: {error}")));
+                return Some(Failure::Refused(format!("the quarantine: {error}")));
             }
         }
+        failure.map(|failure| failure.after_lines(before))
     }
 
-    fn read<W: Work>(&self, reader: &mut LineReader, wanted: &Wanted, file: usize, piece: Piece, made: W) -> Done<W> {
+    /// Reads a part. `made` is no type parameter, because this is much code, which then would be there for each type.
+    fn read(
+        &self,
+        reader: &mut LineReader,
+        wanted: &Wanted,
+        file: usize,
+        piece: Piece,
+        made: &mut dyn Work,
+    ) -> Done<()> {
         let opened = &self.0[file];
         let bytes = match &piece {
             Piece::Range(range) => range.end - range.start,
             Piece::Lines(lines) => lines.len() as u64,
             Piece::Failed(_) => 0,
         };
-        let mut done = Done::new(made, file, bytes);
+        let mut done = Done::new(file, bytes);
         let (base, part) = match (&piece, &opened.content) {
             (Piece::Range(range), Content::Plain(text, _)) => (0, Part::Range(text, range.clone())),
             (Piece::Lines(lines), _) => (lines.offset(), Part::Stream(&mut &lines[..])),
@@ -217,7 +239,7 @@ impl Files {
             }
         };
         let name = || opened.path.display().to_string();
-        let Done { made, skipped, set_aside, failure, .. } = &mut done;
+        let Done { skipped, set_aside, failure, .. } = &mut done;
         let broken = RefCell::new(None);
         let skips_bad = wanted.on_error != OnError::Stop;
         let passed = RefCell::new((skipped, set_aside));

@@ -5,6 +5,7 @@ to times, and the JSON text of nested values to structs, arrays and maps.
 """
 
 import dataclasses
+import re
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -70,9 +71,12 @@ def _column(field, options):
     return Column(name, arrow, _path(name), scanned, compares, convert, words)
 
 
+_WORD = re.compile(r"(?!(?:and|or|not|is|in|like|between|null|true|false)$)[^\W\d@$][\w@$]*|[@$_][\w@$]*", re.IGNORECASE)
+
+
 def _path(name):
-    """The path of a column: a name with dots is one already, and so is a key in double quotes."""
-    if "." in name or len(name) > 1 and name.startswith('"') and name.endswith('"'):
+    """The path of a column: a name with dots is one already, and so are a word and a key in double quotes."""
+    if "." in name or len(name) > 1 and name.startswith('"') and name.endswith('"') or name.isascii() and _WORD.fullmatch(name):
         return name
     return '"' + name.replace('"', '""') + '"'
 

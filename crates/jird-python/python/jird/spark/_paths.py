@@ -77,6 +77,12 @@ def _is_hidden(name):
     return name.startswith(("_", "."))
 
 
+def _is_meant(match, pattern):
+    """Whether no name in a match is hidden, unless one in the pattern is."""
+    asked = {part[:1] for part in pattern.split("/")}
+    return all(not _is_hidden(part) or part[0] in asked for part in match.split("/"))
+
+
 def _of_path(path):
     if os.path.isdir(path):
         if os.path.exists(os.path.join(path, "MANIFEST")):
@@ -87,7 +93,7 @@ def _of_path(path):
                 if not _is_hidden(name):
                     yield _file(os.path.join(folder, name))
     elif glob.has_magic(path) and not os.path.exists(path):
-        matches = sorted(glob.glob(path, recursive=True))
+        matches = [match for match in sorted(glob.glob(path, recursive=True)) if _is_meant(match, path)]
         if not matches:
             raise FileNotFoundError(f"no file matches {path!r}")
         for match in matches:

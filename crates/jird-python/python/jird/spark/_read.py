@@ -108,7 +108,7 @@ def _named(opened, sources):
     try:
         yield
     except (ValueError, OSError) as error:
-        words = str(error)
+        words = str(error).removeprefix("External error: ")
         for (path, _, feed), source in zip(opened, sources, strict=True):
             if feed is not None:
                 words = words.replace(path, source.name)
