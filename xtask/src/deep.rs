@@ -50,6 +50,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             deb::run(house, log, &[])
         }),
         Step::new("wheels", "both Python distributions are built, installed and used", python::wheels),
+        Step::new("spark", "jird.spark in Spark itself, alone and on a cluster of three; Daft", python::spark),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
         Step::new("migrate", "ten crates pass their tests with jird-serde-json for serde_json", migrate::run),
         Step::new("budget", "a cold build, its program and its start cost no more than they may", budget::run),

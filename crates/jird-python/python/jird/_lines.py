@@ -50,6 +50,8 @@ def scan(
 
     Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns.
     """
+    if on_error not in ("stop", "skip") and not on_error.startswith(("quarantine=", "quarantine+=")):
+        raise ValueError(f'on_error is "stop", "skip" or "quarantine=FILE", not {on_error!r}')
     if isinstance(columns, str):
         raise TypeError("columns is a list of names, not a str")
     found = []

@@ -50,8 +50,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start, limit):
         read = dict(start["files"])
-        files_max = limit.maxFiles if isinstance(limit, ReadMaxFiles) else None
-        bytes_max = limit.maxBytes if isinstance(limit, ReadMaxBytes) else None
+        files_max = limit.max_files if isinstance(limit, ReadMaxFiles) else None
+        bytes_max = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         files, taken = 0, 0
         for source in self._sources():
             if self._until is not None:
