@@ -7,9 +7,9 @@ use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
 /// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written,
-/// msgspec and pydantic have classes of their own, and pyarrow, pandas and polars read streams of
+/// msgspec and pydantic have classes of their own, and pyarrow, pandas, polars and DuckDB read streams of
 /// Arrow, and atheris fuzzes.
-const NEEDED: [&str; 11] = [
+const NEEDED: [&str; 12] = [
     "maturin==1.16.0",
     "pytest==9.2.0",
     "hypothesis==6.170.17",
@@ -20,8 +20,17 @@ const NEEDED: [&str; 11] = [
     "pyarrow==26.0.1",
     "pandas==3.1.1",
     "polars==2.1.0",
+    "duckdb==2.0.0",
     "atheris==3.0.0",
 ];
+
+/// What tests the data source for Spark: Spark itself, which takes half a gigabyte, a server of S3, and Daft, which reads
+/// streams of Arrow.
+const SPARK: [&str; 6] =
+    ["maturin==1.16.0", "pytest==9.2.0", "pyarrow==26.0.1", "pyspark==4.3.0", "moto[server]==5.2.5", "daft==0.7.26"];
+
+/// Its tests, which nothing else runs.
+const SPARK_TESTS: [&str; 4] = ["test_spark.py", "test_spark_write.py", "test_spark_cluster.py", "test_spark_more.py"];
 
 /// The command line, which is in the wheel, takes minutes to optimise, and its own tests run it optimised.
 const QUICK: [&str; 2] = ["--config", "profile.dev.package.jird-cli.opt-level=0"];
@@ -43,15 +52,30 @@ fn run(house: &House, log: &mut Log) -> Outcome {
         Ok(environment) => environment,
         Err(outcome) => return outcome,
     };
-    let Environment { python, place } = &environment;
+    let python = &environment.python;
     let mut clippy = house.cargo(["clippy", "--package", "jird-python", "--features", "extension"]);
     let clippy = log.run(clippy.env("PYO3_PYTHON", python).args(["--", "-D", "warnings"]));
     // Optimised, with the checks of debug builds: as all tests are.
     let mut build = environment.maturin(house, CRATE, "dev");
     let wheel = log.run(build.args(QUICK).args(["--interpreter"]).arg(python));
     let installed = wheel && environment.install(house, log, "jird");
-    let tested = installed && test(house, log, python, place);
+    let tested = installed && test(house, log, &environment, &[CRATE.to_owned()]);
     (clippy && tested).into()
+}
+
+/// Builds the module, and tests its data source in Spark, in one process and on a cluster of three.
+pub(crate) fn spark(house: &House, log: &mut Log) -> Outcome {
+    if !house.answers("java", &["-version"]) {
+        return Outcome::Skipped("no Java for Spark: apt-get install default-jre-headless".into());
+    }
+    let environment = match Environment::new(house, log, "xtask/spark", &SPARK) {
+        Ok(environment) => environment,
+        Err(outcome) => return outcome,
+    };
+    let mut build = environment.maturin(house, CRATE, "dev");
+    let wheel = log.run(build.args(QUICK).args(["--interpreter"]).arg(&environment.python));
+    let tests = SPARK_TESTS.map(|name| format!("{CRATE}/tests/{name}"));
+    (wheel && environment.install(house, log, "jird") && test(house, log, &environment, &tests)).into()
 }
 
 /// Builds both distributions as they are released, and uses them: the module alone, and then with the program.
@@ -147,9 +171,9 @@ fn inside(house: &House, python: &Path, place: &Path) -> Command {
 }
 
 /// Runs the tests, and says of them in the log what the report looks for: how many there were, and what was skipped.
-fn test(house: &House, log: &mut Log, python: &Path, place: &Path) -> bool {
-    let mut command = inside(house, python, place);
-    command.args(["-m", "pytest", "-rs", "--color=no", "-p", "no:cacheprovider", CRATE]);
+fn test(house: &House, log: &mut Log, environment: &Environment, tests: &[String]) -> bool {
+    let mut command = inside(house, &environment.python, &environment.place);
+    command.args(["-m", "pytest", "-rs", "--color=no", "-p", "no:cacheprovider"]).args(tests);
     // The step `tests` has built the program with SQL, which takes many minutes.
     let program = house.target.join("debug/jird");
     if house.answers(&program.to_string_lossy(), &["query", "--help"]) {

@@ -363,3 +363,61 @@ def test_scans_leak_nothing(tmp_path):
     blocks = sys.getallocatedblocks()
     run(100)
     assert sys.getallocatedblocks() - blocks < 200
+
+
+def test_ranges_that_meet_share_no_line_and_lose_none(tmp_path):
+    text = '{"i": 0}\n\n{"i": 1, "é": "x"}\r\n{"i": 2}\n{"i": 3}'.encode()
+    path = small(tmp_path, text)
+    for first in range(len(text) + 1):
+        for second in range(first, len(text) + 2, 3):
+            ranges = [(0, first), (first, second), (second, len(text) + 10)]
+            found = [record["i"] for part in ranges for record in jird.scan(path, range=part, columns=["i"])]
+            assert found == [0, 1, 2, 3], ranges
+    bad = small(tmp_path, '{"i": 0}\n' * 10 + '{"i": \n', "bad.ndjson")
+    for start in (0, 1, 9, 50, 90):
+        with pytest.raises(jird.JSONDecodeError, match="line 11"):
+            list(jird.scan(bad, range=(start, 100)))
+    assert list(jird.scan(bad, range=(0, 90))) == [{"i": 0}] * 10
+    with pytest.raises(ValueError, match="before"):
+        jird.scan(path, range=(2, 1))
+    with pytest.raises(ValueError, match="one file"):
+        jird.scan([path, path], range=(0, 1))
+    packed = small(tmp_path, gzip.compress(text), "a.gz")
+    with pytest.raises(ValueError, match="not compressed"):
+        jird.scan(packed, range=(0, 1))
+
+
+def test_columns_of_any_values_and_of_offsets(tmp_path):
+    import pyarrow
+
+    lines = ['{"a": "x"}', '{"a": 1.10}', '{"a": {"b": [1, 2]}}', '{"a": null}', "{}", '{"a": "\\u00e9"}']
+    path = small(tmp_path, "".join(line + "\n" for line in lines))
+    found = pyarrow.table(jird.scan(path, columns=["a", "at"], types={"a": "any", "at": "offset"}))
+    assert found["a"].to_pylist() == ["x", "1.10", '{"b": [1, 2]}', None, None, "é"]
+    assert found["at"].to_pylist() == [sum(len(line) + 1 for line in lines[:index]) for index in range(len(lines))]
+    where = jird.scan(path, range=(12, 24), columns=["at"], types={"at": "offset"})
+    assert pyarrow.table(where)["at"].to_pylist() == [len(lines[0]) + len(lines[1]) + 2]
+
+
+def test_bad_records_are_set_aside(tmp_path):
+    import pyarrow
+
+    path = small(tmp_path, '{"a": 1}\n{"a": \n{"a": "x"}\n{"a": 2}\n')
+    aside = tmp_path / "aside.ndjson"
+    scan = jird.scan(path, columns=["a"], types={"a": int}, on_error=f"quarantine={aside}")
+    assert pyarrow.table(scan)["a"].to_pylist() == [1, 2] and scan.skipped == 2
+    bad = [json.loads(line) for line in aside.read_text().splitlines()]
+    assert [(b["line"], b["offset"], b["kind"], b["raw"]) for b in bad] == [
+        (2, 9, "unclosed", '{"a": '),
+        (3, 16, "type", '{"a": "x"}'),
+    ]
+    with pytest.raises(ValueError, match="another run"):
+        pyarrow.table(jird.scan(path, columns=["a"], types={"a": int}, on_error=f"quarantine={aside}"))
+    # What is inferred is read twice, and set aside once.
+    aside.unlink()
+    assert pyarrow.table(jird.scan(path, on_error=f"quarantine={aside}")).num_rows == 3
+    assert len(aside.read_text().splitlines()) == 1
+    aside.unlink()
+    assert len(list(jird.scan(path, on_error=f"quarantine={aside}"))) == 3
+    with pytest.raises(ValueError, match="which is no i64"):
+        pyarrow.table(jird.scan(path, range=(16, 40), columns=["a"], types={"a": int}))

@@ -34,6 +34,7 @@ enum Builder {
     Json(StringBuilder),
     Plain(StringBuilder),
     Key(StringBuilder),
+    Any(StringBuilder),
 }
 
 impl ColumnBuilder {
@@ -63,6 +64,12 @@ impl ColumnBuilder {
         Self::of(Builder::Key(StringBuilder::new()))
     }
 
+    /// A column of texts for values of every kind: the content of strings, and of all else the JSON text as it stands in
+    /// the input. Null and missing become nulls.
+    pub fn any() -> Self {
+        Self::of(Builder::Any(StringBuilder::new()))
+    }
+
     /// A column of this type in which equal values are equal to Arrow too. Arrow tells -0.0 from 0.0, so both become
     /// 0.0. JSON texts are [keys](Self::key).
     pub fn group(kind: ColumnType) -> Self {
@@ -88,6 +95,10 @@ impl ColumnBuilder {
             Builder::Plain(texts) => append_text(texts, field.kind().map(|_| field.raw()), null),
             Builder::Json(texts) => append_text(texts, (!null).then(|| field.raw()), null),
             Builder::Text(texts) => append_text(texts, field.text(&mut self.scratch), null),
+            Builder::Any(texts) => {
+                let text = field.text(&mut self.scratch);
+                append_text(texts, text.or_else(|| (!null).then(|| field.raw())), null)
+            }
             Builder::Key(texts) => {
                 let raw = (!null).then(|| value_text(field, &mut self.scratch));
                 append_text(texts, raw, null)
@@ -128,9 +139,11 @@ impl ColumnBuilder {
     /// The number of bytes of text held so far.
     pub fn text_bytes(&self) -> usize {
         match &self.kind {
-            Builder::Text(texts) | Builder::Json(texts) | Builder::Plain(texts) | Builder::Key(texts) => {
-                texts.values_slice().len()
-            }
+            Builder::Text(texts)
+            | Builder::Json(texts)
+            | Builder::Plain(texts)
+            | Builder::Key(texts)
+            | Builder::Any(texts) => texts.values_slice().len(),
             _ => 0,
         }
     }
@@ -143,9 +156,11 @@ impl ColumnBuilder {
             Builder::UInt64(builder) => Arc::new(builder.finish()),
             Builder::Decimal(builder) => Arc::new(builder.finish()),
             Builder::Float64(builder) | Builder::Unsigned(builder) => Arc::new(builder.finish()),
-            Builder::Text(builder) | Builder::Json(builder) | Builder::Plain(builder) | Builder::Key(builder) => {
-                Arc::new(builder.finish())
-            }
+            Builder::Text(builder)
+            | Builder::Json(builder)
+            | Builder::Plain(builder)
+            | Builder::Key(builder)
+            | Builder::Any(builder) => Arc::new(builder.finish()),
         }
     }
 }
@@ -198,6 +213,13 @@ mod tests {
         let values = ["", "null", "1.0", r#""a\/b""#];
         let expected = [None, Some("null"), Some("1.0"), Some(r#""a\/b""#)].map(|text| text.map(str::to_owned));
         assert_eq!(built(ColumnBuilder::plain(), &values), expected);
+    }
+
+    #[test]
+    fn a_column_of_any_values_has_the_content_of_strings_and_the_text_of_all_else() {
+        let values = ["", "null", "1.0", r#""a\/b""#, r#"{"a": 1}"#, "true", r#""x""#];
+        let expected = [None, None, Some("1.0"), Some("a/b"), Some(r#"{"a": 1}"#), Some("true"), Some("x")];
+        assert_eq!(built(ColumnBuilder::any(), &values), expected.map(|text| text.map(str::to_owned)));
     }
 
     #[test]

@@ -44,11 +44,15 @@ def dumps(
 def scan(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
+    range: tuple[int, int] | None = None,
     columns: Iterable[str] | None = None,
     where: str | None = None,
-    types: Mapping[str, type | Literal["bool", "int", "uint", "decimal", "float", "str", "json"]] | None = None,
+    types: Mapping[
+        str, type | Literal["bool", "int", "uint", "decimal", "float", "str", "json", "any", "offset"]
+    ]
+    | None = None,
     type: Any = None,
-    on_error: Literal["stop", "skip"] = "stop",
+    on_error: str = "stop",
     threads: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Scan: ...
@@ -102,7 +106,10 @@ class _Tabular:
     def to_pandas(self) -> Any:
         """A pandas.DataFrame."""
 
-class Scan(_Tabular): ...
+class Scan(_Tabular):
+    @property
+    def skipped(self) -> int:
+        """Bad records that streams of Arrow have passed over so far."""
 
 class Query(_Tabular):
     sql: str

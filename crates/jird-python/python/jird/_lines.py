@@ -18,25 +18,40 @@ class Scan(_jird.Scan, Tabular):
     __slots__ = ()
 
 
-def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="stop", threads=None, progress=None):
+def scan(
+    paths,
+    *,
+    range=None,
+    columns=None,
+    where=None,
+    types=None,
+    type=None,
+    on_error="stop",
+    threads=None,
+    progress=None,
+):
     """Reads files of lines of JSON (NDJSON), also compressed ones, on all cores.
 
     The result is iterated: it gives dicts, or with `type` values of that type, as of `loads`. It is also a stream of
     Arrow batches: pyarrow.table(scan), polars.DataFrame(scan) and DuckDB take it as it is. Each use reads anew.
 
     paths      a path or pattern such as "logs/*.ndjson", or a list of them
+    range      (start, end): of one plain file only the lines whose first byte is from the offset start to before end
     columns    keys, such as "Level" or "user.name"; all without them
     where      a condition as in SQL: "Level = 'Error' and Elapsed > 200"
-    types      types of columns of Arrow: {"id": int, "price": float, "tags": "json"}; others are found in the values
-    on_error   "stop" or "skip": what happens at a line that is not JSON
+    types      types of columns of Arrow: {"id": int, "price": float, "tags": "json"}; others are found in the values.
+               "any" is a text of every value: the content of strings, and the JSON text of all else. "offset" is the
+               offset of the record in its file
+    on_error   "stop", "skip" or "quarantine=FILE": what happens at a line that is not JSON, and in streams of Arrow at a
+               record with a value that is not of its type in `types`
     progress   a callable, told as progress(done, all) of bytes, at most ten times a second and at the end; `all` is None
                if a file is compressed or a pipe. What it raises ends the scan. It is called in the thread that began
                the scan; another thread that reads the stream of Arrow does not call it
 
     Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns.
     """
-    if on_error not in ("stop", "skip"):
-        raise ValueError(f'on_error is "stop" or "skip", not {on_error!r}')
+    if on_error not in ("stop", "skip") and not on_error.startswith(("quarantine=", "quarantine+=")):
+        raise ValueError(f'on_error is "stop", "skip" or "quarantine=FILE", not {on_error!r}')
     if isinstance(columns, str):
         raise TypeError("columns is a list of names, not a str")
     found = []
@@ -56,7 +71,7 @@ def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="st
     columns = None if columns is None else list(columns)
     if progress is not None and not callable(progress):
         raise TypeError("progress is called with two numbers of bytes")
-    return Scan(found, columns, where, types, type, on_error == "skip", threads, progress)
+    return Scan(found, range, columns, where, types, type, on_error, threads, progress)
 
 
 def _of_folder(path):

@@ -5,26 +5,72 @@ use super::files::{Files, Wanted, Work};
 use super::program::{Output, RESULT, Run};
 use super::progress::Progress;
 use crate::raw::interpreter::Caller;
+use arrow_array::builder::Int64Builder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_ipc::reader::StreamReader;
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use core::ops::ControlFlow;
 use core::time::Duration;
 use jird::lines::Match;
 use jird::record::Record;
 use jird::record::RecordBuffer;
-use jird_formats::{Accumulator, ColumnBuilder, ColumnType};
+use jird_formats::{Accumulator, ColumnBuilder, ColumnType, holds};
 use std::collections::HashSet;
 use std::io::{self, Chain, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 /// The most columns that are made of the keys of records.
 const COLUMNS_MAX: usize = 10_000;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// Values of a type.
+    Of(ColumnType),
+    /// Values of all kinds, as texts; see [`ColumnBuilder::any`].
+    Any,
+    /// No values of the records, but the offset of each record in its file.
+    Offset,
+}
+
+impl Kind {
+    fn field(self, name: &str) -> Field {
+        match self {
+            Self::Of(kind) => kind.field(name),
+            Self::Any => Field::new(name, DataType::Utf8, true),
+            Self::Offset => Field::new(name, DataType::Int64, true),
+        }
+    }
+
+    fn column(self) -> Column {
+        match self {
+            Self::Of(kind) => Column::Values(ColumnBuilder::new(kind)),
+            Self::Any => Column::Values(ColumnBuilder::any()),
+            Self::Offset => Column::Offsets(Int64Builder::new()),
+        }
+    }
+}
+
+/// A column that is being built.
+enum Column {
+    Values(ColumnBuilder),
+    Offsets(Int64Builder),
+}
+
+impl Column {
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Values(values) => values.finish(),
+            Self::Offsets(offsets) => Arc::new(offsets.finish()),
+        }
+    }
+}
 
 /// The keys of all records that a scan finds, in the order in which they come.
 pub(super) fn keys(files: &Files, wanted: &Wanted) -> Result<Vec<String>, Failure> {
@@ -66,7 +112,7 @@ impl Work for Keys {
 }
 
 /// The types of the columns: those that are given, and for the others the narrowest that holds all values.
-pub(super) fn types(files: &Files, wanted: &Wanted, given: &[Option<ColumnType>]) -> Result<Vec<ColumnType>, Failure> {
+pub(super) fn types(files: &Files, wanted: &Wanted, given: &[Option<Kind>]) -> Result<Vec<Kind>, Failure> {
     if let Some(types) = given.iter().copied().collect::<Option<Vec<_>>>() {
         return Ok(types);
     }
@@ -77,13 +123,13 @@ pub(super) fn types(files: &Files, wanted: &Wanted, given: &[Option<ColumnType>]
         failed = done.failure;
         ControlFlow::Continue(())
     });
-    let found = all.iter().map(|seen| seen.column_type().unwrap_or(ColumnType::Json));
+    let found = all.iter().map(|seen| Kind::Of(seen.column_type().unwrap_or(ColumnType::Json)));
     failed.map_or_else(|| Ok(given.iter().zip(found).map(|(given, found)| given.unwrap_or(found)).collect()), Err)
 }
 
 struct Types<'g> {
     seen: Vec<Accumulator>,
-    given: &'g [Option<ColumnType>],
+    given: &'g [Option<Kind>],
 }
 
 impl Work for Types<'_> {
@@ -99,20 +145,37 @@ impl Work for Types<'_> {
 
 /// The columns of a part that are being built.
 struct Building<'c> {
-    columns: Vec<ColumnBuilder>,
+    columns: Vec<Column>,
     rows: usize,
-    about: &'c [(String, ColumnType)],
+    about: &'c [(String, Kind)],
+}
+
+/// What is wrong with a value that is not of its column's type.
+fn unfit(field: jird::record::Field<'_>, name: &str, kind: Kind) -> String {
+    let raw = field.raw();
+    let shown = raw.chars().take(40).collect::<String>();
+    let more = if shown.len() < raw.len() { "…" } else { "" };
+    match kind {
+        Kind::Of(kind) => format!("{name} is {shown}{more}, which is no {kind}"),
+        Kind::Any | Kind::Offset => format!("{name} is {shown}{more}"),
+    }
 }
 
 impl Work for Building<'_> {
-    fn record(&mut self, record: &Match<'_, '_>, _: u64) -> Result<(), String> {
+    fn unfit(&self, record: &Match<'_, '_>) -> Option<String> {
+        let wrong = |(field, (name, kind)): (&_, &(String, Kind))| match kind {
+            Kind::Of(of) if !holds(*of, *field) => Some(unfit(*field, name, *kind)),
+            _ => None,
+        };
+        record.fields().iter().zip(self.about).find_map(wrong)
+    }
+
+    fn record(&mut self, record: &Match<'_, '_>, offset: u64) -> Result<(), String> {
         for ((column, field), (name, kind)) in self.columns.iter_mut().zip(record.fields()).zip(self.about) {
-            column.append(*field).map_err(|_| {
-                let raw = field.raw();
-                let shown = raw.chars().take(40).collect::<String>();
-                let more = if shown.len() < raw.len() { "…" } else { "" };
-                format!("{name} is {shown}{more}, which is no {kind}")
-            })?;
+            match column {
+                Column::Values(values) => values.append(*field).map_err(|_| unfit(*field, name, *kind))?,
+                Column::Offsets(offsets) => offsets.append_value(offset.cast_signed()),
+            }
         }
         self.rows += 1;
         Ok(())
@@ -141,9 +204,9 @@ impl Batches {
     pub(super) fn start(
         files: Arc<Files>,
         wanted: Wanted,
-        about: Vec<(String, ColumnType)>,
-        caller: Caller,
-        progress: Option<Progress>,
+        about: Vec<(String, Kind)>,
+        (caller, progress): (Caller, Option<Progress>),
+        skipped: Arc<AtomicU64>,
     ) -> FFI_ArrowArrayStream {
         let fields = about.iter().map(|(name, kind)| kind.field(name)).collect::<Vec<_>>();
         let schema = Arc::new(Schema::new(fields));
@@ -151,13 +214,14 @@ impl Batches {
         let batches = Self { schema: Arc::clone(&schema), receiver, progress, caller, run: None };
         thread::spawn(move || {
             let new = || {
-                let columns = about.iter().map(|(_, kind)| ColumnBuilder::new(*kind)).collect();
+                let columns = about.iter().map(|(_, kind)| kind.column()).collect();
                 Building { columns, rows: 0, about: &about }
             };
             let finished = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let mut bytes = 0;
                 files.scan(&wanted, new, |mut done| {
                     bytes += done.bytes;
+                    skipped.fetch_add(done.skipped, Relaxed);
                     let sent = match done.failure {
                         Some(failure) => sender.send(Err(failed(&failure))),
                         None if done.made.rows == 0 => Ok(()),
@@ -247,7 +311,7 @@ fn failed(failure: &Failure) -> ArrowError {
 }
 
 fn batch(schema: &SchemaRef, made: &mut Building<'_>) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = made.columns.iter_mut().map(ColumnBuilder::finish).collect();
+    let columns: Vec<ArrayRef> = made.columns.iter_mut().map(Column::finish).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(made.rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
 }

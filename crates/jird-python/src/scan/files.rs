@@ -2,14 +2,16 @@
 
 use super::failure::Failure;
 use super::program::{RESULT, Run};
+use core::cell::RefCell;
 use core::ops::{ControlFlow, Range};
+use jird::event::Place;
 use jird::lines::{
     Bad, Counting, LinePiece, LineReader, Match, Options, Part, RECORD_BYTES_MAX, Scanned, StreamPiece, StreamPieces,
     drive, ranges,
 };
 use jird::record::{Predicate, Projection};
 use jird_formats::encoding::Unmarked;
-use jird_formats::files::{Compression, Reader, Text};
+use jird_formats::files::{BadRecord, BadRecords, Compression, OnError, Reader, Text};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -30,8 +32,8 @@ struct Opened {
 
 #[derive(Debug)]
 enum Content {
-    /// A plain file of this many bytes, which threads read at any offset.
-    Plain(Unmarked<File>, u64),
+    /// A plain file, of which threads read these bytes. A line belongs to the bytes that hold its first one.
+    Plain(Unmarked<File>, Range<u64>),
     /// What can only be read from the beginning: a compressed file, or a pipe.
     Stream,
     /// What a run of a program writes.
@@ -43,13 +45,19 @@ enum Content {
 pub(super) struct Wanted {
     pub(super) projection: Projection,
     pub(super) filter: Option<Predicate>,
-    /// Whether bad lines are passed over.
-    pub(super) skips_bad: bool,
+    /// What happens to bad records.
+    pub(super) on_error: OnError,
     pub(super) threads: usize,
 }
 
 /// What a thread makes of a part.
 pub(super) trait Work: Send {
+    /// What is wrong with a record that must not be taken in. It is asked for where bad records are passed over.
+    fn unfit(&self, record: &Match<'_, '_>) -> Option<String> {
+        let _ = record;
+        None
+    }
+
     /// Takes a record in.
     fn record(&mut self, record: &Match<'_, '_>, offset: u64) -> Result<(), String>;
 }
@@ -60,9 +68,33 @@ pub(super) struct Done<W> {
     pub(super) file: usize,
     /// The bytes of the part, decompressed.
     pub(super) bytes: u64,
-    /// Bad lines that were passed over.
+    /// Bad records that were passed over.
     pub(super) skipped: u64,
+    /// Those of them that go into the quarantine.
+    set_aside: Vec<SetAside>,
     pub(super) failure: Option<Failure>,
+}
+
+/// A bad record that goes into the quarantine, with its line, counted within its part.
+struct SetAside {
+    place: Place,
+    kind: &'static str,
+    message: String,
+    raw: Vec<u8>,
+}
+
+/// The kind of a record with a value that is not of its column's type.
+const UNFIT: &str = "type";
+
+impl Done<()> {
+    fn new(file: usize, bytes: u64) -> Self {
+        Self { made: (), file, bytes, skipped: 0, set_aside: Vec::new(), failure: None }
+    }
+
+    fn with<W>(self, made: W) -> Done<W> {
+        let Self { file, bytes, skipped, set_aside, failure, .. } = self;
+        Done { made, file, bytes, skipped, set_aside, failure }
+    }
 }
 
 enum Piece {
@@ -86,10 +118,19 @@ impl Files {
         Self(vec![Opened { path: PathBuf::from(RESULT), content: Content::Run(run) }])
     }
 
+    /// Of the only file just these bytes: the lines whose first byte is among them.
+    pub(super) fn only(mut self, range: &Range<u64>) -> Result<Self, String> {
+        let [Opened { content: Content::Plain(_, bytes), .. }] = &mut self.0[..] else {
+            return Err("range: it is part of one file, which is no pipe and not compressed".to_owned());
+        };
+        *bytes = range.start.min(bytes.end)..range.end.min(bytes.end);
+        Ok(self)
+    }
+
     /// The bytes of all of them; `None` if one can only be read from the beginning, so that nobody knows them before.
     pub(super) fn bytes(&self) -> Option<u64> {
         let bytes = |opened: &Opened| match &opened.content {
-            Content::Plain(_, bytes) => Some(*bytes),
+            Content::Plain(_, bytes) => Some(bytes.end - bytes.start),
             Content::Stream | Content::Run(_) => None,
         };
         self.0.iter().map(bytes).sum()
@@ -114,26 +155,79 @@ impl Files {
             .flat_map(|(file, opened)| opened.pieces().map(move |piece| (file, (file, piece))));
         let options = Options::default();
         let state = || LineReader::new(options);
+        let mut bad_records = match BadRecords::new(&wanted.on_error) {
+            Ok(bad_records) => bad_records,
+            Err(error) => {
+                let mut done = Done::new(0, 0);
+                done.failure = Some(Failure::Refused(error.to_string()));
+                let _ = consume(done.with(new()));
+                return;
+            }
+        };
         let work = |reader: &mut LineReader, (file, piece): (usize, Piece)| {
-            let done = self.read(reader, wanted, file, piece, new());
-            (done, reader.lines())
+            let mut made = new();
+            let done = self.read(reader, wanted, file, piece, &mut made);
+            (done.with(made), reader.lines())
         };
         drive(parts, wanted.threads, state, work, |mut done, lines| {
-            done.failure = done.failure.map(|failure| failure.after_lines(lines.start));
+            if done.failure.is_some() || !done.set_aside.is_empty() {
+                let found = (done.failure.take(), core::mem::take(&mut done.set_aside));
+                done.failure = self.tell(done.file, lines.start, found, &mut bad_records);
+            }
             let has_failed = done.failure.is_some();
             let flow = consume(done);
             if has_failed { ControlFlow::Break(()) } else { flow }
         });
     }
 
-    fn read<W: Work>(&self, reader: &mut LineReader, wanted: &Wanted, file: usize, piece: Piece, made: W) -> Done<W> {
+    /// The lines before those that are read of a file.
+    fn lines_before(&self, file: usize) -> io::Result<u64> {
+        match &self.0[file].content {
+            // The line with the byte before those that are read is the last that is not read.
+            Content::Plain(_, bytes) if bytes.start > 0 => self.line_of(file, bytes.start - 1),
+            _ => Ok(0),
+        }
+    }
+
+    /// Counts the lines of a failure from the start of its file, and sets bad records aside. Returns the failure.
+    fn tell(
+        &self,
+        file: usize,
+        lines: u64,
+        (failure, set_aside): (Option<Failure>, Vec<SetAside>),
+        bad_records: &mut BadRecords,
+    ) -> Option<Failure> {
+        let before = match self.lines_before(file) {
+            Ok(before) => before + lines,
+            Err(error) => return Some(Failure::io(self.path(file), error)),
+        };
+        let name = self.path(file).display().to_string();
+        for SetAside { place, kind, message, raw } in set_aside {
+            let place = Place { line: place.line + before, ..place };
+            let noted = bad_records.note(&BadRecord { file: &name, place, kind, message: &message, raw: &raw });
+            if let Err(error) = noted {
+                return Some(Failure::Refused(format!("the quarantine: {error}")));
+            }
+        }
+        failure.map(|failure| failure.after_lines(before))
+    }
+
+    /// Reads a part. `made` is no type parameter, because this is much code, which then would be there for each type.
+    fn read(
+        &self,
+        reader: &mut LineReader,
+        wanted: &Wanted,
+        file: usize,
+        piece: Piece,
+        made: &mut dyn Work,
+    ) -> Done<()> {
         let opened = &self.0[file];
         let bytes = match &piece {
             Piece::Range(range) => range.end - range.start,
             Piece::Lines(lines) => lines.len() as u64,
             Piece::Failed(_) => 0,
         };
-        let mut done = Done { made, file, bytes, skipped: 0, failure: None };
+        let mut done = Done::new(file, bytes);
         let (base, part) = match (&piece, &opened.content) {
             (Piece::Range(range), Content::Plain(text, _)) => (0, Part::Range(text, range.clone())),
             (Piece::Lines(lines), _) => (lines.offset(), Part::Stream(&mut &lines[..])),
@@ -145,10 +239,25 @@ impl Files {
             }
         };
         let name = || opened.path.display().to_string();
-        let Done { made, skipped, failure, .. } = &mut done;
-        let broken = core::cell::RefCell::new(None);
+        let Done { skipped, set_aside, failure, .. } = &mut done;
+        let broken = RefCell::new(None);
+        let skips_bad = wanted.on_error != OnError::Stop;
+        let passed = RefCell::new((skipped, set_aside));
+        let pass = |place: (u64, u64), kind, message: &dyn Fn() -> String, raw: &[u8]| {
+            let (skipped, set_aside) = &mut *passed.borrow_mut();
+            **skipped += 1;
+            if wanted.on_error.quarantine().is_some() {
+                let place = Place { line: place.0, offset: place.1, record: 0 };
+                set_aside.push(SetAside { place, kind, message: message(), raw: raw.to_vec() });
+            }
+            ControlFlow::Continue(())
+        };
         let record = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
             let at = piece.offset() + row.offset() as u64;
+            if skips_bad && let Some(words) = made.unfit(row) {
+                let line = piece.lines_before(row.offset()) + 1;
+                return pass((line, base + at), UNFIT, &|| words.clone(), row.text());
+            }
             match made.record(row, base + at) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(words) => {
@@ -159,9 +268,11 @@ impl Files {
             }
         };
         let bad = |bad: &Bad<'_>, piece: &LinePiece<'_>| {
-            if wanted.skips_bad {
-                *skipped += 1;
-                return ControlFlow::Continue(());
+            if skips_bad {
+                let located = piece.locate(bad);
+                let message = || format!("{} {}", bad.error.kind(), located.place());
+                let at = piece.offset() + bad.offset as u64;
+                return pass((located.line(), base + at), bad.error.code(), &message, bad.text);
             }
             *failure = Some(Failure::Bad(name(), Box::new(piece.locate(bad)), bad.text.to_vec()));
             ControlFlow::Break(())
@@ -206,8 +317,8 @@ impl Opened {
         if about.is_file() {
             let text = opened.start()?;
             if text.compression == Compression::None {
-                opened.content =
-                    Content::Plain(Unmarked { text: File::open(path)?, is_marked: text.is_marked() }, about.len());
+                let text = Unmarked { text: File::open(path)?, is_marked: text.is_marked() };
+                opened.content = Content::Plain(text, 0..about.len());
             }
         }
         Ok(opened)
@@ -240,7 +351,7 @@ impl Opened {
 
     fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + Send> {
         match &self.content {
-            Content::Plain(_, len) => Box::new(ranges(0..*len, PART_BYTES).map(Piece::Range)),
+            Content::Plain(_, bytes) => Box::new(ranges(bytes.clone(), PART_BYTES).map(Piece::Range)),
             Content::Stream | Content::Run(_) => match self.reader() {
                 Ok(reader) => Box::new(Stream {
                     path: self.path.clone(),

@@ -7,6 +7,7 @@ use super::table::ScanIter;
 use crate::loads::Typed;
 use crate::raw::interpreter::Caller;
 use jird::record::Projection;
+use jird_formats::files::OnError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::OsString;
@@ -47,7 +48,7 @@ impl Query {
         let run = self.run();
         let files = Arc::new(Files::of_run(Arc::clone(&run)));
         // The program uses all cores; what it writes is parsed by one.
-        let wanted = Wanted { projection: Projection::new(&[]), filter: None, skips_bad: false, threads: 1 };
+        let wanted = Wanted { projection: Projection::new(&[]), filter: None, on_error: OnError::Stop, threads: 1 };
         Ok(ScanIter::new(&files, wanted, None, typed, Some(run)))
     }
 

@@ -61,7 +61,7 @@ pub(super) struct Rows {
 
 impl Rows {
     fn of(done: Done<Gathering<'_>>) -> Self {
-        let Done { made, file, bytes, skipped, failure } = done;
+        let Done { made, file, bytes, skipped, failure, .. } = done;
         let Gathered { mut text, offsets } = made.gathered;
         let document = (!offsets.is_empty()).then(|| {
             text.push(b']');

@@ -1,6 +1,6 @@
 //! The class `Scan`.
 
-use super::columns::{self, Batches};
+use super::columns::{self, Batches, Kind};
 use super::condition;
 use super::failure::Failure;
 use super::files::{Files, Wanted};
@@ -12,6 +12,7 @@ use crate::raw::interpreter::Caller;
 use jird::record::{Predicate, Projection};
 use jird::{Path, Value};
 use jird_formats::ColumnType;
+use jird_formats::files::OnError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -30,11 +31,13 @@ pub(crate) struct Scan {
     files: Arc<Files>,
     /// The names and paths of the columns; `None` for all.
     columns: Option<Vec<(String, Path)>>,
-    types: Vec<(String, ColumnType)>,
+    types: Vec<(String, Kind)>,
     condition: Option<String>,
     wanted: Option<Py<PyAny>>,
-    skips_bad: bool,
+    on_error: OnError,
     threads: usize,
+    /// The bad records that streams of Arrow have passed over.
+    skipped: Arc<AtomicU64>,
     /// Who is told how much is done.
     progress: Option<Py<PyAny>>,
 }
@@ -46,15 +49,16 @@ type Asked = (Projection, Option<Predicate>);
 impl Scan {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "`jird.scan` names and checks them, and is all that calls this")]
-    #[pyo3(signature = (paths, columns, condition, types, wanted, skips_bad, threads, progress, /))]
+    #[pyo3(signature = (paths, range, columns, condition, types, wanted, on_error, threads, progress, /))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
+        range: Option<(u64, u64)>,
         columns: Option<Vec<String>>,
         condition: Option<String>,
         types: Option<&Bound<'_, PyDict>>,
         wanted: Option<Py<PyAny>>,
-        skips_bad: bool,
+        on_error: &str,
         threads: Option<NonZero<usize>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
@@ -67,9 +71,17 @@ impl Scan {
         if let Some(wanted) = &wanted {
             Typed::of(wanted.bind(py))?;
         }
+        let on_error = on_error.parse::<OnError>();
+        let on_error = on_error.map_err(|words| PyValueError::new_err(format!("on_error: {words}")))?;
         let files = py.detach(|| Files::open(paths)).map_err(|failure| failure.into_error(py))?;
+        let files = match range {
+            None => files,
+            Some((start, end)) if start <= end => files.only(&(start..end)).map_err(PyValueError::new_err)?,
+            Some((start, end)) => return Err(PyValueError::new_err(format!("range: {end} is before {start}"))),
+        };
         let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
-        let scan = Self { files: Arc::new(files), columns, types, condition, wanted, skips_bad, threads, progress };
+        let (files, skipped) = (Arc::new(files), Arc::default());
+        let scan = Self { files, columns, types, condition, wanted, on_error, threads, skipped, progress };
         scan.asked(&[])?;
         if let Some(columns) = &scan.columns {
             scan.given(columns.iter().map(|(name, _)| name.as_str()))?;
@@ -101,16 +113,24 @@ impl Scan {
         let columns = if let Some(columns) = &self.columns {
             columns.clone()
         } else {
-            let wanted = self.wanted_of(self.asked(&[])?);
+            let wanted = self.looking_of(self.asked(&[])?);
             let keys = py.detach(|| columns::keys(&self.files, &wanted)).map_err(failed)?;
             keys.into_iter().map(|key| (key.clone(), Path::root().key(key))).collect()
         };
         let given = self.given(columns.iter().map(|(name, _)| name.as_str()))?;
+        let looking = self.looking_of(self.asked(&columns)?);
+        let types = py.detach(|| columns::types(&self.files, &looking, &given)).map_err(failed)?;
         let wanted = self.wanted_of(self.asked(&columns)?);
-        let types = py.detach(|| columns::types(&self.files, &wanted, &given)).map_err(failed)?;
         let about = columns.into_iter().map(|(name, _)| name).zip(types).collect();
-        let stream = Batches::start(Arc::clone(&self.files), wanted, about, Caller::here(py), self.progress(py));
+        let told = (Caller::here(py), self.progress(py));
+        let stream = Batches::start(Arc::clone(&self.files), wanted, about, told, Arc::clone(&self.skipped));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// Bad records that streams of Arrow have passed over so far.
+    #[getter]
+    fn skipped(&self) -> u64 {
+        self.skipped.load(Relaxed)
     }
 
     fn __repr__(&self) -> String {
@@ -132,11 +152,17 @@ impl Scan {
     }
 
     fn wanted_of(&self, (projection, filter): Asked) -> Wanted {
-        Wanted { projection, filter, skips_bad: self.skips_bad, threads: self.threads }
+        Wanted { projection, filter, on_error: self.on_error.clone(), threads: self.threads }
+    }
+
+    /// The same for a look at the records before they are read: what is set aside is set aside once.
+    fn looking_of(&self, asked: Asked) -> Wanted {
+        let on_error = if self.on_error == OnError::Stop { OnError::Stop } else { OnError::Skip };
+        Wanted { on_error, ..self.wanted_of(asked) }
     }
 
     /// The types that are given, by column.
-    fn given<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> PyResult<Vec<Option<ColumnType>>> {
+    fn given<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> PyResult<Vec<Option<Kind>>> {
         if let Some((name, _)) = self.types.iter().find(|(name, _)| names.clone().all(|column| column != name)) {
             return Err(PyValueError::new_err(format!("types: there is no column {name:?}")));
         }
@@ -146,7 +172,7 @@ impl Scan {
 }
 
 /// `{"a": int, "b": "json"}`
-fn column_types(types: &Bound<'_, PyDict>) -> PyResult<Vec<(String, ColumnType)>> {
+fn column_types(types: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Kind)>> {
     let mut found = Vec::new();
     for (name, kind) in types.iter() {
         let word = if kind.is_instance_of::<PyString>() {
@@ -155,16 +181,19 @@ fn column_types(types: &Bound<'_, PyDict>) -> PyResult<Vec<(String, ColumnType)>
             kind.getattr(intern!(kind.py(), "__name__"))?
         };
         let kind = match word.extract::<String>()?.as_str() {
-            "bool" => ColumnType::Bool,
-            "int" => ColumnType::Int64,
-            "uint" => ColumnType::UInt64,
-            "decimal" => ColumnType::Decimal,
-            "float" => ColumnType::Float64,
-            "str" | "text" => ColumnType::Text,
-            "json" => ColumnType::Json,
+            "bool" => Kind::Of(ColumnType::Bool),
+            "int" => Kind::Of(ColumnType::Int64),
+            "uint" => Kind::Of(ColumnType::UInt64),
+            "decimal" => Kind::Of(ColumnType::Decimal),
+            "float" => Kind::Of(ColumnType::Float64),
+            "str" | "text" => Kind::Of(ColumnType::Text),
+            "json" => Kind::Of(ColumnType::Json),
+            "any" => Kind::Any,
+            "offset" => Kind::Offset,
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "types: {other:?} is none of bool, int, float, str, \"uint\", \"decimal\" and \"json\""
+                    "types: {other:?} is none of bool, int, float, str, \"uint\", \"decimal\", \"json\", \"any\" and \
+                     \"offset\""
                 )));
             }
         };

@@ -1,0 +1,6 @@
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource
+
+class JirdDataSource(DataSource): ...
+
+def register(spark: SparkSession, *, push_filters: bool = False) -> None: ...
