@@ -21,7 +21,7 @@ pub use quarantined::Quarantined;
 pub use spool::{Spool, SpoolOptions};
 pub use spooling::Spooling;
 pub use text::Text;
-pub use url::{is_url, url_scheme};
+pub use url::{is_url, plain_name, url_scheme};
 
 /// Any reader, usable on any thread.
 pub type Reader = Box<dyn std::io::Read + Send>;

@@ -19,8 +19,25 @@ pub fn url_scheme(text: &str) -> Option<&str> {
 /// Whether a name is a URL, and not a path: a file that exists is what it is, whatever its name looks like.
 ///
 /// ```
-/// assert!(jird_formats::files::is_url("https://example.org/events.ndjson"));
+/// use jird_formats::files::is_url;
+/// assert!(is_url("https://example.org/events.ndjson".as_ref()));
 /// ```
-pub fn is_url(name: &str) -> bool {
-    url_scheme(name).is_some() && Path::new(name).symlink_metadata().is_err()
+pub fn is_url(name: &Path) -> bool {
+    name.to_str().is_some_and(|name| url_scheme(name).is_some()) && name.symlink_metadata().is_err()
+}
+
+/// The part of a name that says what is in it: of the URL of a web server, what stands before `?` and `#`.
+///
+/// ```
+/// use jird_formats::files::plain_name;
+/// assert_eq!(plain_name("https://host/a.ndjson?key=1".as_ref()), "https://host/a.ndjson");
+/// assert_eq!(plain_name("what?.ndjson".as_ref()), "what?.ndjson");
+/// ```
+pub fn plain_name(name: &Path) -> &Path {
+    match name.to_str() {
+        Some(url) if matches!(url_scheme(url), Some("http" | "https")) => {
+            Path::new(url.split(['?', '#']).next().unwrap_or(url))
+        }
+        _ => name,
+    }
 }

@@ -253,7 +253,8 @@ impl Blocks {
         let range = match (object.cut, index) {
             (Cut::Lines, 0) => 0..self.head_bytes(),
             (Cut::Lines, _) => {
-                ((index - 1).saturating_mul(self.block_bytes)).max(self.head_bytes())..index.saturating_mul(self.block_bytes)
+                ((index - 1).saturating_mul(self.block_bytes)).max(self.head_bytes())
+                    ..index.saturating_mul(self.block_bytes)
             }
             (Cut::Parts, _) => index.saturating_mul(self.part_bytes())..(index + 1).saturating_mul(self.part_bytes()),
         };

@@ -27,8 +27,7 @@ pub struct Download {
 impl Download {
     /// Asks for the whole file.
     pub(super) async fn start(address: Address, store: Arc<dyn ObjectStore>, path: Path) -> io::Result<Self> {
-        let result =
-            store.get_opts(&path, GetOptions::default()).await.map_err(|error| words::of(&address, &error))?;
+        let result = store.get_opts(&path, GetOptions::default()).await.map_err(|error| words::of(&address, &error))?;
         let len = result.meta.size;
         let (sender, parts) = sync_channel(WAITING);
         let handle = runtime::handle()?;

@@ -246,31 +246,18 @@ impl Read for RemoteReader {
 }
 
 #[cfg(feature = "parquet")]
-impl parquet::file::reader::Length for RemoteFile {
-    fn len(&self) -> u64 {
-        self.object.len
-    }
-}
-
-#[cfg(feature = "parquet")]
-impl parquet::file::reader::ChunkReader for RemoteFile {
-    type T = io::BufReader<RemoteReader>;
-
-    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        Ok(io::BufReader::new(self.reader_from(start)))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
-        let is_there = start.checked_add(length as u64).is_some_and(|end| end <= self.object.len);
-        if !is_there {
-            let words = format!("the file has no {length} bytes from byte {start} on");
-            return Err(parquet::errors::ParquetError::EOF(words));
+impl RemoteFile {
+    /// As of a Parquet reader.
+    pub(super) fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
+        use parquet::errors::ParquetError;
+        if start.checked_add(length as u64).is_none_or(|end| end > self.object.len) {
+            return Err(ParquetError::EOF(format!("the file has no {length} bytes from byte {start} on")));
         }
         let mut bytes = vec![0; length];
         let mut filled = 0;
         while filled < length {
             match self.read_at(&mut bytes[filled..], start + filled as u64)? {
-                0 => return Err(parquet::errors::ParquetError::EOF("the file is too short".to_owned())),
+                0 => return Err(ParquetError::EOF("the file is too short".to_owned())),
                 read => filled += read,
             }
         }

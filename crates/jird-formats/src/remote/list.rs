@@ -4,8 +4,8 @@ use super::address::{Address, Kind};
 use super::{Remotes, runtime, words};
 use crate::files::{FileFormat, alternatives};
 use futures_util::StreamExt;
-use object_store::path::Path;
 use object_store::ObjectStore;
+use object_store::path::Path;
 use std::io;
 use std::sync::Arc;
 
@@ -140,7 +140,8 @@ async fn keys(address: &Address, store: Arc<dyn ObjectStore>, prefix: Path, belo
     while let Some(object) = listed.next().await {
         keys.push(object.map_err(failed)?.location.to_string());
         if keys.len() > KEYS_MAX {
-            let words = format!("there are more than {KEYS_MAX} objects; a longer prefix before the first * lists fewer");
+            let words =
+                format!("there are more than {KEYS_MAX} objects; a longer prefix before the first * lists fewer");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
         }
     }

@@ -12,6 +12,7 @@
 //! `AZURE_…`.
 
 mod address;
+mod any;
 mod blocks;
 mod clients;
 mod download;
@@ -21,6 +22,7 @@ mod runtime;
 mod watch;
 mod words;
 
+pub use any::AnyFile;
 pub use download::Download;
 pub use file::{Access, RemoteFile, RemoteReader};
 pub use list::{Listed, Listing};
@@ -126,9 +128,4 @@ impl Remotes {
     pub fn fetched(&self) -> u64 {
         self.clients.limits.fetched()
     }
-}
-
-/// Whether a text is a URL of a kind that is read here.
-pub fn is_remote(text: &str) -> bool {
-    Address::parse(text).is_ok()
 }

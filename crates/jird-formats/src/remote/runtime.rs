@@ -20,14 +20,17 @@ pub(super) fn handle() -> io::Result<Handle> {
     let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     if runtime.is_none() {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-        let started = Builder::new_multi_thread().worker_threads(threads).thread_name("jird-fetch").enable_all().build()?;
+        let started =
+            Builder::new_multi_thread().worker_threads(threads).thread_name("jird-fetch").enable_all().build()?;
         *runtime = Some(started);
     }
     runtime.as_ref().map(|runtime| runtime.handle().clone()).ok_or_else(|| io::ErrorKind::Other.into())
 }
 
 /// Waits for something that requests bring. May be called on any thread.
-pub(super) fn wait_for<T: Send + 'static>(wanted: impl Future<Output = io::Result<T>> + Send + 'static) -> io::Result<T> {
+pub(super) fn wait_for<T: Send + 'static>(
+    wanted: impl Future<Output = io::Result<T>> + Send + 'static,
+) -> io::Result<T> {
     let (sender, receiver) = sync_channel(1);
     handle()?.spawn(async move {
         // Whoever waited may be gone.

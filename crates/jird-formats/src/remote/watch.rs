@@ -80,10 +80,16 @@ pub(super) enum Refused {
     /// The answer is the whole object, and not the range.
     NoRanges,
     /// The answer is another range than the one that was asked for.
-    OtherRange { asked: Range<u64>, got: String },
+    OtherRange {
+        asked: Range<u64>,
+        got: String,
+    },
     /// The answer is longer than it says.
     TooLong,
-    CutOff { expected: u64, got: u64 },
+    CutOff {
+        expected: u64,
+        got: u64,
+    },
     /// Nothing in the environment has credentials, and no service of the machine gives any.
     NoCredentials,
 }
@@ -107,7 +113,9 @@ impl fmt::Display for Refused {
                 asked.start,
                 asked.end.saturating_sub(1)
             ),
-            Self::TooLong => f.write_str("the server sends more than it was asked for: what it sends cannot be trusted"),
+            Self::TooLong => {
+                f.write_str("the server sends more than it was asked for: what it sends cannot be trusted")
+            }
             Self::CutOff { expected, got } => {
                 write!(f, "the answer of the server breaks off after {got} of {expected} bytes; try again")
             }
@@ -206,7 +214,9 @@ fn checked_range(asked: &Range<u64>, status: StatusCode, headers: &HeaderMap) ->
         Some((start.parse().ok()?..last.parse::<u64>().ok()?.checked_add(1)?, size.parse::<u64>().ok()?))
     });
     match got {
-        Some((got, size)) if got.start == asked.start && got.end == asked.end.min(size) && got.start < got.end => Ok(got),
+        Some((got, size)) if got.start == asked.start && got.end == asked.end.min(size) && got.start < got.end => {
+            Ok(got)
+        }
         _ => Err(Refused::OtherRange { asked: asked.clone(), got: text.to_owned() }),
     }
 }
@@ -259,7 +269,8 @@ impl WatchedBody {
     fn seen(&mut self, bytes: u64) -> Result<(), HttpError> {
         self.window += bytes;
         self.account.pay(bytes)?;
-        self.most = self.most.checked_sub(bytes).ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, Refused::TooLong))?;
+        self.most =
+            self.most.checked_sub(bytes).ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, Refused::TooLong))?;
         self.expected = self.expected.map(|expected| expected.saturating_sub(bytes));
         Ok(())
     }

@@ -14,7 +14,9 @@ pub(super) fn of_key(error: &object_store::path::Error) -> io::Error {
     use object_store::path::Error as Wrong;
     let words = match error {
         Wrong::EmptySegment { .. } => "a key with two slashes one after the other is not read".to_owned(),
-        Wrong::BadSegment { .. } => "a key with `.` or `..` between slashes, or with control characters, is not read".to_owned(),
+        Wrong::BadSegment { .. } => {
+            "a key with `.` or `..` between slashes, or with control characters, is not read".to_owned()
+        }
         other => other.to_string(),
     };
     io::Error::new(io::ErrorKind::InvalidInput, words)
@@ -52,7 +54,8 @@ pub(super) fn of(address: &Address, error: &Error) -> io::Error {
 }
 
 /// What is said when the object is another one than before.
-pub(super) const CHANGED: &str = "it has changed while it was read, so there is no answer from one version of it; run the command again";
+pub(super) const CHANGED: &str =
+    "it has changed while it was read, so there is no answer from one version of it; run the command again";
 
 fn missing(address: &Address, said: &str) -> String {
     match address.kind {
@@ -70,9 +73,14 @@ fn of_answer(address: &Address, error: &Error, said: &str) -> (io::ErrorKind, St
         return match status {
             300..=399 => (
                 io::ErrorKind::Other,
-                format!("the server sends the request elsewhere ({status}); is this the region of the bucket? {}", region(address)),
+                format!(
+                    "the server sends the request elsewhere ({status}); is this the region of the bucket? {}",
+                    region(address)
+                ),
             ),
-            400..=499 => (io::ErrorKind::Other, format!("the server refuses the request ({})", with_code(status, said))),
+            400..=499 => {
+                (io::ErrorKind::Other, format!("the server refuses the request ({})", with_code(status, said)))
+            }
             _ => (io::ErrorKind::Other, format!("the server fails ({}); try again", with_code(status, said))),
         };
     }
