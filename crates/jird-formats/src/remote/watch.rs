@@ -160,8 +160,9 @@ impl HttpService for Watched {
         self.limits.take(reserved)?;
         let mut account = Account { limits: Arc::clone(&self.limits), reserved, got: 0 };
         let answer = match timeout(self.limits.patience, self.client.execute(request)).await {
-            Ok(Ok(answer)) => answer,
+            Ok(Ok(answer)) if !(is_credential && answer.status().is_client_error()) => answer,
             _ if is_credential => return Err(HttpError::new(HttpErrorKind::Unknown, Refused::NoCredentials)),
+            Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(error),
             Err(_) => {
                 return Err(HttpError::new(HttpErrorKind::Timeout, Refused::Stalled(self.limits.patience)));

@@ -71,6 +71,7 @@ fn missing(address: &Address, said: &str) -> String {
 fn of_answer(address: &Address, error: &Error, said: &str) -> (io::ErrorKind, String) {
     if let Some(status) = status(said) {
         return match status {
+            404 => (io::ErrorKind::NotFound, missing(address, said)),
             300..=399 => (
                 io::ErrorKind::Other,
                 format!(
@@ -92,6 +93,12 @@ fn of_answer(address: &Address, error: &Error, said: &str) -> (io::ErrorKind, St
         && has("error trying to connect") | has("client error (Connect)")
     {
         return (io.kind(), format!("cannot connect: {}", plain(last)));
+    }
+    if has("Missing AccessKeyId") || has("Missing SecretAccessKey") {
+        return (
+            io::ErrorKind::PermissionDenied,
+            format!("half of the credentials are missing{}", credentials(address)),
+        );
     }
     if has("URL scheme is not allowed") {
         let what = if address.kind == Kind::S3 { "AWS_ALLOW_HTTP=true" } else { "the variable …_ALLOW_HTTP=true" };

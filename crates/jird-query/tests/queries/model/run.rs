@@ -61,7 +61,9 @@ pub(crate) fn ways() -> Vec<Way> {
         }
     }
     #[cfg(feature = "remote")]
-    for (block_bytes, threads, chunk_bytes) in [(7, 3, Some(61)), (100, 5, Some(1)), (1000, 2, None), (4 << 20, 1, None)] {
+    for (block_bytes, threads, chunk_bytes) in
+        [(7, 3, Some(61)), (100, 5, Some(1)), (1000, 2, None), (4 << 20, 1, None)]
+    {
         ways.push(Way { form: Form::Remote(block_bytes), check: Check::All, threads, chunk_bytes });
     }
     ways
