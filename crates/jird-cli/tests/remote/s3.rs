@@ -16,6 +16,7 @@ server.start()
 url = 'http://127.0.0.1:' + sys.argv[1]
 def put(path, body=b''):
     request = urllib.request.Request(url + path, data=body, method='PUT')
+    request.add_header('Content-Type', 'application/octet-stream')
     request.add_header('Authorization', 'AWS4-HMAC-SHA256 Credential=key/20240101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0')
     urllib.request.urlopen(request).read()
 put('/logs')

@@ -10,6 +10,7 @@ mod detect;
 mod elements;
 mod expand;
 mod named;
+mod pipes;
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 mod remote;
 mod store;
@@ -30,14 +31,14 @@ use jird_formats::files::{
     Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, plain_name, widened,
 };
 use jird_store::Window;
+pub(crate) use pipes::Pipes;
 pub use remote::Remotes;
 use remote::{AnyFile, RemoteFile};
-use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -214,7 +215,7 @@ impl Input {
                 let opened = if argument == "-" {
                     InputFile::stdin(&path, reading, progress)
                 } else {
-                    InputFile::open(&path, table, reading, progress)
+                    InputFile::at(&path, table, reading, progress)
                 };
                 match opened {
                     Ok(file) => files.push(Arc::new(InputFile { index: files.len(), ..file })),
@@ -302,27 +303,8 @@ impl Input {
     }
 }
 
-/// The pipes that a query has opened.
-#[derive(Debug, Default)]
-pub(crate) struct Pipes(HashSet<(u64, u64)>);
-
-impl Pipes {
-    /// Fails if the input is a pipe that is open already, by any name: each of its readers would get a part of the text.
-    fn open(&mut self, path: &Path) -> Result<(), Error> {
-        let place = if path == Path::new(STDIN) { Path::new("/dev/stdin") } else { path };
-        let Ok(data) = place.metadata() else { return Ok(()) };
-        let is_pipe = data.file_type().is_fifo() || data.file_type().is_socket();
-        if is_pipe && !self.0.insert((data.dev(), data.ino())) {
-            let message = "is a pipe that the query names twice, and it can be read only once; name it in one place, or \
-                           write it to a file first";
-            return Err(Error::sql(format!("{} {message}", path.display())));
-        }
-        Ok(())
-    }
-}
-
 /// Why a file is not read.
-enum Refusal {
+pub(crate) enum Refusal {
     /// The file cannot be read; this is the message.
     Unreadable(String),
     Encoding(Encoding),
@@ -341,6 +323,17 @@ impl std::convert::From<io::Error> for Refusal {
 }
 
 impl InputFile {
+    /// Opens what has this path: a file, or an object whose URL it is. Nothing is listed.
+    pub(crate) fn at(
+        path: &Path,
+        table: Option<&str>,
+        reading: &Reading,
+        progress: &Arc<Progress>,
+    ) -> Result<Self, Refusal> {
+        if is_url(path) { remote::one(path, reading, progress) } else { Self::open(path, table, reading, progress) }
+    }
+
+    /// Opens a file of this machine.
     fn open(path: &Path, table: Option<&str>, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let metadata = path.metadata()?;
         if metadata.is_dir() {

@@ -1,10 +1,11 @@
 //! Inputs that are URLs, in a program that reads none.
 
 use super::expand::Said;
-use super::{InputFile, Progress, Reading};
+use super::{InputFile, Progress, Reading, Refusal};
 use crate::error::Error;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A file that is read at any offset.
@@ -32,8 +33,14 @@ impl RemoteFile {
     }
 }
 
+const NOT_READ: &str = "URLs are not read by this program, which was built without the feature `remote`";
+
+pub(super) fn one(_: &Path, _: &Reading, _: &Arc<Progress>) -> Result<InputFile, Refusal> {
+    Err(Refusal::Unreadable(NOT_READ.to_owned()))
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
 pub(super) fn open(url: &str, _: &Reading, _: &Arc<Progress>, said: &mut Said) -> Result<Vec<InputFile>, Error> {
-    said.unreadable(format!("{url}: URLs are not read by this program, which was built without the feature `remote`"));
+    said.unreadable(format!("{url}: {NOT_READ}"));
     Ok(Vec::new())
 }

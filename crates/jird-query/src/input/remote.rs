@@ -79,6 +79,13 @@ pub(super) fn open(
     Ok(files)
 }
 
+/// Opens the object of a URL.
+pub(super) fn one(url: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<InputFile, Refusal> {
+    let url = url.to_string_lossy();
+    let opened = reading.remotes.open(&url).map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    InputFile::remote(&url, opened, reading, progress)
+}
+
 impl InputFile {
     /// An object that was opened. Its first bytes, which tell its layout, are there.
     fn remote(url: &str, remote: Remote, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {

@@ -1,4 +1,5 @@
-//! A web server for files of a folder, which sends ranges as it should, or plays a trick.
+//! A web server for files of a folder, which sends ranges as it should, or plays a trick. It can be a proxy for any host,
+//! and its folders can be buckets of S3.
 #![allow(dead_code, reason = "several tests share it, and none needs everything")]
 
 use std::fs;
@@ -150,7 +151,16 @@ impl Shared {
             }
             _ => {}
         }
-        let path = request.path.split('?').next().unwrap_or_default().trim_start_matches('/');
+        // A client that takes it for a proxy names a host, too.
+        let path = request
+            .path
+            .strip_prefix("http://")
+            .map_or(&*request.path, |rest| rest.split_once('/').unwrap_or_default().1);
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let path = unescaped(path.trim_start_matches('/'));
+        if query.contains("list-type=2") {
+            return self.list(&path, query, out);
+        }
         let Ok(mut whole) = fs::read(self.folder.join(path)) else { return empty(out, 404) };
         if self.trick == Trick::Grows && number > 0 {
             whole.push(b'\n');
@@ -172,7 +182,8 @@ impl Shared {
         let body = &whole[range.start as usize..range.end as usize];
         let status = if asked.is_some() { "206 Partial Content" } else { "200 OK" };
         let tag = if self.trick == Trick::OtherTag { number } else { 0 };
-        let mut head = format!("HTTP/1.1 {status}\r\nETag: \"{tag}\"\r\nAccept-Ranges: bytes\r\n");
+        let mut head =
+            format!("HTTP/1.1 {status}\r\nETag: \"{tag}\"\r\nLast-Modified: {DATE}\r\nAccept-Ranges: bytes\r\n");
         if asked.is_some() && self.trick != Trick::NoRange {
             head += &format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1);
         }
@@ -225,6 +236,39 @@ impl Shared {
         }
     }
 
+    /// Lists a bucket, as S3 does, on one page.
+    fn list(&self, bucket: &str, query: &str, out: &mut TcpStream) -> io::Result<()> {
+        let value = |name: &str| {
+            let found = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+            unescaped(found.unwrap_or_default())
+        };
+        let (prefix, delimiter) = (value("prefix"), value("delimiter"));
+        let root = self.folder.join(bucket);
+        let (mut keys, mut folders) = (Vec::new(), vec![root.clone()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if let Ok(key) = path.strip_prefix(&root) {
+                    keys.push((key.to_string_lossy().into_owned(), entry.metadata()?.len()));
+                }
+            }
+        }
+        keys.sort();
+        let mut xml = "<ListBucketResult><IsTruncated>false</IsTruncated>".to_owned();
+        for (key, size) in keys.iter().filter(|(key, _)| key.starts_with(&prefix)) {
+            if delimiter.is_empty() || !key[prefix.len()..].contains(&delimiter) {
+                xml += &format!(
+                    "<Contents><Key>{key}</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified>\
+                     <ETag>\"0\"</ETag><Size>{size}</Size></Contents>"
+                );
+            }
+        }
+        xml += "</ListBucketResult>";
+        write!(out, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{xml}", xml.len())
+    }
+
     /// Waits as long as the server lives.
     fn wait(&self) -> io::Result<()> {
         while !self.ended.load(Relaxed) {
@@ -232,6 +276,22 @@ impl Shared {
         }
         closed()
     }
+}
+
+/// When every file was changed last.
+const DATE: &str = "Mon, 01 Jan 2024 00:00:00 GMT";
+
+/// A text of a URL, without escapes.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let escape = if byte == b'%' { after.get(..2) } else { None };
+        let code = escape.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn closed() -> io::Result<()> {
