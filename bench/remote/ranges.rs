@@ -21,9 +21,9 @@ const RANGE_BYTES: u64 = 4 << 20;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [mode, url, at_once] = &arguments[..] else { return Err("plain|jird URL N".into()) };
-    let at_once = at_once.parse()?;
+    let at_once: u32 = at_once.parse()?;
     let begun = Instant::now();
-    let (bytes, lines) = if mode == "plain" { plain(url, at_once)? } else { jird(url, at_once)? };
+    let (bytes, lines) = if mode == "plain" { plain(url, at_once as usize)? } else { jird(url, u64::from(at_once))? };
     let seconds = begun.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, clippy::print_stdout, reason = "figures for people")]
     {

@@ -250,7 +250,7 @@ fn elsewhere() -> [(&'static str, &'static str); 7] {
         ("AWS_ACCESS_KEY_ID", "key"),
         ("AWS_SECRET_ACCESS_KEY", "secret"),
         ("AWS_REGION", "eu-central-1"),
-        ("no_proxy", ""),
+        ("no_proxy", "127.0.0.1"),
     ]
 }
 
