@@ -21,7 +21,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
         name: "jird-formats",
-        order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files",
+        order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files remote",
     },
     Layers {
         name: "jird-store",
@@ -42,7 +42,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "progress outcome input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args cluster",
+        order: "progress outcome remote input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args cluster",
     },
 ];
 

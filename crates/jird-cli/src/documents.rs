@@ -4,7 +4,7 @@ use crate::input::Input;
 use crate::outcome::BadData;
 use anyhow::{Context, Result, bail};
 use jird::policy::RECORD_BYTES_MAX;
-use jird_formats::files::{FileFormat, Text};
+use jird_formats::files::{FileFormat, Text, plain_name};
 use std::io::{BufRead, BufReader, Read};
 
 /// Bytes read at a time.
@@ -12,8 +12,8 @@ const BUFFER_BYTES: usize = 1 << 18;
 
 /// Whether each line of an input is a document of its own: the user says so, or the name does.
 pub(crate) fn are_lines(input: &Input, asked: bool) -> bool {
-    let is_named = |path| FileFormat::of_name(path) == Some(FileFormat::Ndjson);
-    asked || matches!(input, Input::File(path) if is_named(path))
+    let is_named = |path| FileFormat::of_name(plain_name(path)) == Some(FileFormat::Ndjson);
+    asked || input.path().is_some_and(is_named)
 }
 
 /// Passes each document of a text to `each`. Its error, if it is one of JSON, becomes a message that names the input

@@ -5,6 +5,7 @@ use crate::documents::{are_lines, each};
 use crate::input::{Counter, Input};
 use crate::outcome::Outcome;
 use crate::progress::Progress;
+use crate::remote::RemoteArgs;
 use crate::target::Target;
 use anyhow::{Context, Result, bail};
 use jird::Layout;
@@ -46,11 +47,14 @@ pub(crate) struct FmtArgs {
     in_place: bool,
     #[command(flatten)]
     color: ColorArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
     /// The documents; standard input if missing or `-`
     files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(args: &FmtArgs) -> Outcome {
+    args.remote.begin();
     let inputs = Input::all(&args.files);
     let read = Counter::of(&inputs);
     let shown = read.clone();
@@ -76,7 +80,11 @@ fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
 }
 
 fn rewrite(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
-    let Input::File(path) = input else { bail!("standard input cannot be rewritten; name a file") };
+    let path = match input {
+        Input::File(path) => path,
+        Input::Stdin => bail!("standard input cannot be rewritten; name a file"),
+        Input::Url { .. } => bail!("{}: only files of this machine can be rewritten", input.name()),
+    };
     let text = input.open(read)?;
     if !Path::is_file(path) {
         bail!("{}: only files can be rewritten", input.name());

@@ -5,6 +5,7 @@ use crate::documents::{are_lines, each};
 use crate::input::{Counter, Input};
 use crate::outcome::{BadData, Outcome};
 use crate::progress::Progress;
+use crate::remote::RemoteArgs;
 use crate::target::Target;
 use anyhow::{Result, bail};
 use std::borrow::Cow;
@@ -38,6 +39,8 @@ pub(crate) struct GetArgs {
     raw: bool,
     #[command(flatten)]
     color: ColorArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 pub(crate) fn run(args: &GetArgs) -> Result<Outcome> {
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &GetArgs) -> Result<Outcome> {
             args.pointer
         );
     }
+    args.remote.begin();
     let inputs = Input::all(&args.files);
     let read = Counter::of(&inputs);
     let shown = read.clone();

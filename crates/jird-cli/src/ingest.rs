@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use jird::Path;
 use jird::event::Place;
 use jird::lines::{self, StreamPiece, StreamPieces, newlines};
-use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
+use jird_formats::files::{BadRecord, BadRecords, OnError, is_url, record_limit_hint};
 use jird_store::{Batch, Compression, Settings, Store, Totals, Writer, WriterOptions, is_store};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -116,6 +116,12 @@ impl IngestArgs {
 pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let started = Instant::now();
     let settings = args.settings()?;
+    if is_url(&args.store) {
+        bail!(
+            "{}: is a URL; a store is filled on this machine, and can be read where it is copied to",
+            args.store.display()
+        );
+    }
     // A store that is there keeps the settings that it was made with.
     let store =
         if is_store(&args.store) { Store::open(&args.store)? } else { Store::open_or_create(&args.store, &settings)? };

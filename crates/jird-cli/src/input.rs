@@ -2,12 +2,13 @@
 
 use crate::outcome::BadData;
 use crate::progress::Done;
+use crate::remote::{self, Open};
 use anyhow::{Context, anyhow, bail};
 use jird::lines::ReadAt;
 use jird_formats::encoding::stray_mark;
 #[cfg(feature = "query")]
 use jird_formats::encoding::{Encoding, blank_mark};
-use jird_formats::files::{Text, widened};
+use jird_formats::files::{Reader, Text, is_url, plain_name, widened};
 #[cfg(feature = "convert")]
 use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
 use std::fs::File;
@@ -21,24 +22,56 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(crate) enum Input {
     Stdin,
     File(PathBuf),
+    /// A URL, and why it cannot be opened, if that is known.
+    Url {
+        url: PathBuf,
+        failure: Option<String>,
+    },
 }
 
 impl Input {
     /// The name `-` means standard input.
     pub(crate) fn new(name: &Path) -> Self {
-        if name == Path::new("-") { Self::Stdin } else { Self::File(name.to_owned()) }
+        if name == Path::new("-") {
+            return Self::Stdin;
+        }
+        let name = name.to_owned();
+        if is_url(&name) { Self::Url { url: name, failure: None } } else { Self::File(name) }
     }
 
-    /// The inputs that the user named, or standard input if there are none.
+    /// The inputs that the user named, or standard input if there are none. URLs of patterns and of folders stand for
+    /// several.
     pub(crate) fn all(names: &[PathBuf]) -> Vec<Self> {
-        if names.is_empty() { vec![Self::Stdin] } else { names.iter().map(|name| Self::new(name)).collect() }
+        let named = |name: &PathBuf| {
+            if !is_url(name) {
+                return vec![Self::new(name)];
+            }
+            remote::expand(name).into_iter().map(|(url, failure)| Self::Url { url, failure }).collect()
+        };
+        if names.is_empty() { vec![Self::Stdin] } else { names.iter().flat_map(named).collect() }
     }
 
     /// The name that messages use.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "<stdin>".into(),
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) | Self::Url { url: path, .. } => path.display().to_string(),
+        }
+    }
+
+    /// The path or the URL.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) | Self::Url { url: path, .. } => Some(path),
+        }
+    }
+
+    /// Opens a URL.
+    pub(crate) fn remote(url: &Path, failure: Option<&String>) -> anyhow::Result<Open> {
+        match failure {
+            Some(failure) => bail!("{}: {failure}", url.display()),
+            None => remote::open(url),
         }
     }
 
@@ -47,13 +80,26 @@ impl Input {
         let text = match self {
             Self::Stdin => Text::open(Box::new(read.count(widened(io::stdin()))), None),
             Self::File(path) => Text::open(Box::new(read.count(open(path)?)), Some(path)),
+            Self::Url { url, failure } => {
+                let (reader, len): (Reader, u64) = match Self::remote(url, failure.as_ref())? {
+                    Open::File(file) => (Box::new(file.reader()), file.len()),
+                    Open::Once(reader, len) => (reader, len),
+                };
+                read.expect(Some(len));
+                Text::open(Box::new(read.count(reader)), Some(plain_name(url)))
+            }
         };
         text.with_context(|| self.name())
     }
 
     /// The size of the file; `None` for a pipe.
     fn len(&self) -> Option<u64> {
-        let Self::File(path) = self else { return None };
+        let path = match self {
+            Self::Stdin => return None,
+            Self::File(path) => path,
+            // It is expected when it is opened.
+            Self::Url { .. } => return Some(0),
+        };
         // A file that is not there is reported when it is opened.
         path.metadata().map_or(Some(0), |meta| meta.is_file().then_some(meta.len()))
     }
@@ -63,6 +109,7 @@ impl Input {
         match self {
             Self::Stdin => true,
             Self::File(path) => !path.is_file(),
+            Self::Url { .. } => false,
         }
     }
 
@@ -227,6 +274,9 @@ pub(crate) const LOCKED: &str = "another program is at it: try again when that i
 
 /// Opens a file for reading. Directories are refused here, because here the message can name them.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
+    if is_url(path) {
+        bail!("{}: is a URL, and a file of this machine is needed here", path.display());
+    }
     let file = File::open(path).map_err(|error| {
         let is_pattern = error.kind() == io::ErrorKind::NotFound && path.to_string_lossy().contains(['*', '?', '[']);
         let hint = if is_pattern { "; no file has a name like this" } else { "" };

@@ -4,12 +4,13 @@ use crate::input::Input;
 use crate::limits::{CompressibleSpoolArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
 use crate::progress::{self, Done, Progress};
+use crate::remote::{self, RemoteArgs};
 use crate::target::{Target, are_one, is_device};
 use crate::window::{WindowArgs, now};
 use anyhow::{Context, Error, Result, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
-use jird_formats::files::{Compression, FileFormat};
+use jird_formats::files::{Compression, FileFormat, is_url};
 use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
 use jird_store::is_store;
 use std::io::{self, IsTerminal, Write};
@@ -26,6 +27,7 @@ Examples:
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
   jird query \"select Message where Elapsed > 200\" --store shop-log --since 30d
+  jird query \"select count(*) where Level = 'Error'\" 's3://bucket/logs/*.ndjson.gz' --remote-budget 10G
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
   jird query \"select * where user.id = 7\" events.ndjson -o seven.parquet
   jird query \"select Message where \\\"@t\\\" >= timestamp '2024-03-05T07:00:00+01:00'\" events.ndjson
@@ -43,10 +45,10 @@ Exit codes: 0 success, 1 a record is not JSON or a file is not UTF-8, 2 any othe
 pub struct QueryArgs {
     /// The query. Without `from`, it reads all files
     sql: String,
-    /// Files, patterns, folders or stores; standard input if missing or `-`
+    /// Files, patterns, folders, stores, or URLs of them; standard input if missing or `-`
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// An event store that `jird ingest` has filled; may be given several times
+    /// An event store that `jird ingest` has filled, or its URL; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     store: Vec<String>,
     #[command(flatten)]
@@ -88,6 +90,8 @@ pub struct QueryArgs {
     record: RecordArgs,
     #[command(flatten)]
     spool: CompressibleSpoolArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
     /// What to do if a file cannot be read
     #[arg(long, value_enum, value_name = "HOW", default_value = "stop")]
     unreadable: UnreadableArgument,
@@ -266,7 +270,7 @@ fn execute(mut args: QueryArgs, place: Place, report: &mut Report) -> Result<()>
 }
 
 /// Turns the arguments that were typed into the query that they mean.
-fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
+fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
     let default = Options::default();
     let options = Options {
         threads: args.threads.map_or(default.threads, usize::from),
@@ -294,6 +298,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
         // A redirection may be to a file that is read.
         target: args.output.clone().or_else(|| Some("/dev/stdout".into())),
         spool: args.spool.options(),
+        remotes: args.remote.begin(),
         record_limit: args.record.limit(),
         format: match args.format {
             Some(FormatArgument::Table) => Format::Table,
@@ -317,11 +322,20 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
         chunk_bytes: args.chunk_bytes.unwrap_or(default.chunk_bytes),
         ..default
     };
-    if args.window.is_given() && !args.store.iter().chain(&args.files).any(|name| is_store(Path::new(name))) {
+    let is_window_of = |name: &String| is_store(Path::new(name)) || is_url(Path::new(name));
+    if args.window.is_given() && !args.store.iter().chain(&args.files).any(is_window_of) {
         bail!("--since and --until choose events of a store: name one with --store");
     }
-    for store in &args.store {
-        if !is_store(Path::new(store)) {
+    for store in &mut args.store {
+        let path = Path::new(store);
+        if is_url(path) {
+            if !remote::has_store(path)? {
+                bail!("{store}: no event store is there");
+            }
+            // A folder, whatever an object of this name may be.
+            store.truncate(store.trim_end_matches('/').len());
+            store.push('/');
+        } else if !is_store(path) {
             bail!("{store}: no event store is there; `jird ingest {store} FILE` makes one");
         }
     }

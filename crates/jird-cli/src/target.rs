@@ -1,6 +1,7 @@
 //! The targets of results: standard output, a pipe, or a file that appears only when it is complete.
 
 use crate::progress;
+use jird_formats::files::is_url;
 #[cfg(any(feature = "convert", feature = "query"))]
 use same_file::is_same_file;
 use std::convert::Infallible;
@@ -31,6 +32,10 @@ impl Beside {
     /// # Errors
     /// If `path` is a directory or is read-only, and if no file can be created next to it.
     pub(crate) fn create(path: &Path) -> io::Result<(File, Self)> {
+        if is_url(path) {
+            let words = "is a URL; jird writes files of this machine, which other programs copy there";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+        }
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&path).ok();
         if old.as_ref().is_some_and(Metadata::is_dir) {

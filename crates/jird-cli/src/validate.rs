@@ -6,14 +6,14 @@ use crate::limits::RecordArgs;
 use crate::outcome::{Outcome, report};
 use crate::output;
 use crate::progress::Progress;
+use crate::remote::{Open, RemoteArgs};
 use anyhow::Context;
-use jird::lines::{self, Bad, Counting, LinePiece, LineReader, Part};
+use jird::lines::{self, Bad, Counting, LinePiece, LineReader, Part, ReadAt};
 use jird::{Duplicates, ErrorKind, Numbers, Parser, Policy, record::Projection};
 use jird_formats::encoding::{Encoding, MARK, Unmarked, blank_mark, read_start, stray_mark};
-use jird_formats::files::{Compression, record_limit_hint};
+use jird_formats::files::{Compression, Text, plain_name, record_limit_hint};
 use std::cell::RefCell;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -47,6 +47,8 @@ pub(crate) struct ValidateArgs {
     files: Vec<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -75,6 +77,7 @@ impl ValidateArgs {
 
 pub(crate) fn run(args: &ValidateArgs) -> Outcome {
     let policy = args.policy();
+    args.remote.begin();
     let inputs = Input::all(&args.files);
     let read = Counter::of(&inputs);
     let shown = read.clone();
@@ -135,6 +138,19 @@ fn check_lines(input: &Input, args: &ValidateArgs, read: &Counter) -> anyhow::Re
     let record_limit = args.record.limit();
     let options = lines::Options { policy: args.policy(), record_bytes_max: record_limit, ..lines::Options::default() };
     let report = Report { name: input.name(), outcome: Outcome::Fine, record_limit };
+    if let Input::Url { url, failure } = input
+        && let Open::File(file) = Input::remote(url, failure.as_ref())?
+    {
+        read.expect(Some(file.len()));
+        let text = Text::open(Box::new(file.reader()), Some(plain_name(url))).with_context(|| input.name())?;
+        if text.compression != Compression::None {
+            let text = Text::open(Box::new(read.count(file.reader())), Some(plain_name(url)));
+            return check_stream(text.with_context(|| input.name())?.into_reader(), options, report);
+        }
+        let start = read_start(&mut file.reader()).with_context(|| input.name())?;
+        let len = file.len();
+        return check_file((read.count(file), len, start), args, options, report);
+    }
     let text = input.open(read)?;
     match input {
         // Only a file that is not compressed can be read at any offset.
@@ -162,8 +178,8 @@ fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Repo
 }
 
 /// Checks the lines of a file on all cores.
-fn check_file(
-    (file, len, start): (Counted<File>, u64, Vec<u8>),
+fn check_file<F: ReadAt>(
+    (file, len, start): (Counted<F>, u64, Vec<u8>),
     args: &ValidateArgs,
     options: lines::Options,
     mut report: Report,

@@ -5,7 +5,8 @@
 //! error. In them, `…` is any text, and a line of `…` alone is any lines. A command that fails is followed by
 //! `$ echo $?`.
 //!
-//! The sessions of a page share a folder, in which `examples/` has the example files.
+//! The sessions of a page share a folder, in which `examples/` has the example files. A server of the test has them at
+//! `http://example.org/`, and in the bucket `shop-logs` of S3.
 //!
 //!     JIRD_GUIDE=write cargo test -p jird-cli --test guide
 //!
@@ -14,6 +15,9 @@
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
 mod folder;
+#[cfg(feature = "remote")]
+#[path = "../../jird-query/tests/server/mod.rs"]
+mod server;
 
 use folder::{Folder, same_lines};
 use std::env;
@@ -214,11 +218,45 @@ fn session(folder: &Folder, code: i32, command: &str) -> (String, i32) {
     let output = Command::new("sh")
         .args(["-c", &format!("exec 2>&1\n(exit {code})\n{command}")])
         .env("PATH", path.unwrap())
+        .envs(elsewhere())
         .current_dir(&folder.0)
         .stdin(Stdio::null())
         .output()
         .unwrap();
     (String::from_utf8(output.stdout).unwrap(), output.status.code().expect("no signal"))
+}
+
+/// The variables by which commands find a server, through which they reach every host.
+#[cfg(feature = "remote")]
+fn elsewhere() -> [(&'static str, &'static str); 7] {
+    use std::sync::LazyLock;
+    static SERVER: LazyLock<(Folder, server::Server, String)> = LazyLock::new(|| {
+        let folder = with_examples();
+        let examples = folder.0.join("examples");
+        for (day, name) in [("05", "events.ndjson"), ("06", "events.ndjson"), ("06", "customers.json")] {
+            let logs = folder.0.join("shop-logs/2024/03").join(day);
+            fs::create_dir_all(&logs).unwrap();
+            fs::copy(examples.join(name), logs.join(name)).unwrap();
+        }
+        fs::rename(examples.join("events.ndjson"), folder.0.join("events.ndjson")).unwrap();
+        let server = server::Server::new(&folder.0, server::Trick::None);
+        let proxy = server.url("");
+        (folder, server, proxy)
+    });
+    [
+        ("http_proxy", &SERVER.2),
+        ("AWS_ENDPOINT", "http://s3.example.org"),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_REGION", "eu-central-1"),
+        ("no_proxy", "127.0.0.1"),
+    ]
+}
+
+#[cfg(not(feature = "remote"))]
+fn elsewhere() -> [(&'static str, &'static str); 0] {
+    []
 }
 
 #[test]

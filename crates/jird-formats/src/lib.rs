@@ -23,6 +23,8 @@ pub mod files;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod recover;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod rows;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

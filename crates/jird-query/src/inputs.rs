@@ -50,8 +50,8 @@ impl<'q> Inputs<'q> {
         if let Some(input) = self.known.get(table) {
             return Ok(input.clone());
         }
-        let Options { from, records, window, .. } = self.options;
-        let reading = Reading { from: *from, records: records.clone(), window: *window };
+        let Options { from, records, window, remotes, .. } = self.options;
+        let reading = Reading { from: *from, records: records.clone(), window: *window, remotes: remotes.clone() };
         let told = (&mut self.said, &mut self.pipes);
         let input = match table {
             name if let Some(named) = self.named => {

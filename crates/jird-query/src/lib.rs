@@ -40,7 +40,7 @@ mod types;
 mod watched;
 
 pub use error::{Error, ErrorKind};
-pub use input::{From, Progress};
+pub use input::{From, Progress, Remotes};
 pub use interrupt::Interrupt;
 pub use jird::lines::Check;
 pub use jird_formats::files::{OnError, SpoolOptions};

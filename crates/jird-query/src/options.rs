@@ -1,6 +1,6 @@
 //! What a query may be told beside its SQL.
 
-use crate::input::From;
+use crate::input::{From, Remotes};
 use crate::output::Format;
 use crate::types::FieldTypes;
 use jird::event::Pattern;
@@ -55,6 +55,8 @@ pub struct Options {
     pub limit: Option<u64>,
     /// How many bytes groups, sorts and joins may take together. Without it, they take what they need.
     pub memory_max: Option<usize>,
+    /// How inputs are read that are URLs. Without the feature `remote`, none are.
+    pub remotes: Remotes,
     /// A thread takes this many bytes of a file at a time. Results do not depend on it.
     #[doc(hidden)]
     pub chunk_bytes: u64,
@@ -79,6 +81,7 @@ impl Default for Options {
             rows_max: None,
             limit: None,
             memory_max: None,
+            remotes: Remotes::default(),
             chunk_bytes: CHUNK_BYTES,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::settings::Source;
-use jird_formats::files::{Compression, FileFormat, MAGIC_BYTES};
+use jird_formats::files::{Compression, FileFormat, MAGIC_BYTES, is_url};
 use jird_store::is_store;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -115,6 +115,9 @@ fn kind(path: &Path, makes_store: bool) -> Result<Kind, Error> {
     if path == Path::new("-") {
         return Err(Error::new("standard input can be read only once: write it to a file and serve that"));
     }
+    if is_url(path) {
+        return Err(Error::new(format!("{}: is a URL, and files of this machine are served", path.display())));
+    }
     let metadata = match path.metadata() {
         Err(error) if makes_store && error.kind() == ErrorKind::NotFound && !is_name_of_file(path) => {
             return Ok(Kind::Store);
@@ -170,6 +173,7 @@ mod tests {
         let told = |path: &Path, makes_store| kind(path, makes_store).map(drop).unwrap_err().to_string();
         for makes_store in [false, true] {
             assert!(told(Path::new("-"), makes_store).contains("standard input"));
+            assert!(told(Path::new("s3://bucket/store"), makes_store).contains("is a URL"));
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");

@@ -53,6 +53,7 @@ pub use care::{Compacted, Export, Info, LogInfo, Retained, SpanInfo, Verified};
 pub use column::Fields;
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};
+pub use files::{Object, Objects};
 pub use index::{Condition, FieldKinds, Index};
 pub use settings::{Compression, Settings, Window, WriterOptions};
 pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};

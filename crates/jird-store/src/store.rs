@@ -1,7 +1,7 @@
 //! A store: a folder.
 
 use crate::error::{Error, ErrorKind};
-use crate::files::{Files, RealFiles};
+use crate::files::{Files, ForeignFiles, Objects, RealFiles};
 use crate::manifest::Folder;
 use crate::settings::{Settings, WriterOptions};
 use crate::snapshot::Snapshot;
@@ -34,6 +34,15 @@ impl Store {
     /// `Missing` if there is none, `Version` if a later version made it, `Damaged` if its manifest is damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::open_on(Arc::new(RealFiles), path)
+    }
+
+    /// Opens a store whose files are elsewhere. It is only read: a writer, and everything else that changes a store, is
+    /// refused. `path` is what the files are named by: `path/MANIFEST` and so on.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_elsewhere(objects: Arc<dyn Objects>, path: &Path) -> Result<Self, Error> {
+        Self::open_on(Arc::new(ForeignFiles(objects)), path)
     }
 
     /// Opens a store, or makes it if there is none.

@@ -36,6 +36,7 @@ use crate::input::{Counter, Input};
 use crate::limits::{RecordArgs, SpoolArgs};
 use crate::outcome::{Outcome, left_out, report as say};
 use crate::progress::Progress;
+use crate::remote::RemoteArgs;
 use anyhow::{Context, Result, bail};
 pub(crate) use feed::Feed;
 use feed::Tally;
@@ -127,6 +128,8 @@ pub(crate) struct ConvertArgs {
     record: RecordArgs,
     #[command(flatten)]
     spool: SpoolArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
     /// In CSV, read unquoted text that looks like a number, a boolean or null as one; quote strings that look like one
     #[arg(long)]
     typed: bool,
@@ -155,7 +158,8 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
         .split_last()
         .filter(|(_, sources)| !sources.is_empty())
         .context("name the inputs, and then the output; `-` is standard input or output")?;
-    let inputs: Vec<Input> = sources.iter().map(|name| Input::new(name)).collect();
+    args.remote.begin();
+    let inputs = Input::all(sources);
     if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
         bail!("standard input can be read only once");
     }

@@ -2,8 +2,9 @@
 
 use super::format::Format;
 use crate::input::{self, Counter, Input};
+use crate::remote::{Open, RemoteFile};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Compression, MAGIC_BYTES, Spool, SpoolOptions, Text, widened};
+use jird_formats::files::{Compression, MAGIC_BYTES, Spool, SpoolOptions, Text, plain_name, widened};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -28,13 +29,32 @@ pub(crate) struct Opened {
     path: Option<PathBuf>,
     /// A file, or the copy of a pipe: it can be read again.
     file: Option<File>,
-    /// A pipe other than standard input. If both are `None`, the input is standard input.
+    /// A pipe other than standard input. If nothing is, the input is standard input.
     pipe: Option<File>,
+    /// An object of a remote store, which can be read again.
+    remote: Option<RemoteFile>,
+    /// What a server sends only as a whole; none after it was read.
+    download: Option<Taken>,
     /// Counts what is read of all inputs.
     counter: Counter,
     /// Counts what was read of this one since it was last read from its start.
     own: Counter,
     spooling: SpoolOptions,
+}
+
+/// A reader that can be taken once.
+struct Taken(Option<jird_formats::files::Reader>);
+
+impl Taken {
+    fn take(&mut self) -> io::Result<jird_formats::files::Reader> {
+        self.0.take().ok_or_else(|| io::Error::other("the server sends it only once"))
+    }
+}
+
+impl std::fmt::Debug for Taken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Taken").field(&self.0.is_some()).finish()
+    }
 }
 
 impl Opened {
@@ -45,13 +65,31 @@ impl Opened {
             path: None,
             file: None,
             pipe: None,
+            remote: None,
+            download: None,
             counter: counter.clone(),
             own: Counter::default(),
             spooling: spooling.clone(),
         };
-        let Input::File(path) = input else {
-            counter.expect(None);
-            return Ok(opened);
+        let path = match input {
+            Input::Stdin => {
+                counter.expect(None);
+                return Ok(opened);
+            }
+            Input::Url { url, failure } => {
+                let path = Some(url.clone());
+                return Ok(match Input::remote(url, failure.as_ref())? {
+                    Open::File(file) => {
+                        counter.expect(Some(file.len()));
+                        Self { path, remote: Some(file), ..opened }
+                    }
+                    Open::Once(reader, _) => {
+                        counter.expect(None);
+                        Self { path, download: Some(Taken(Some(reader))), ..opened }
+                    }
+                });
+            }
+            Input::File(path) => path,
         };
         let file = input::open(path)?;
         let meta = file.metadata().with_context(|| input.name())?;
@@ -74,32 +112,47 @@ impl Opened {
 
     /// Whether another program may still be writing this input. Then its records are passed on before the rest arrives.
     pub(crate) fn is_live(&self) -> bool {
-        self.file.is_none()
+        self.file.is_none() && self.remote.is_none()
+    }
+
+    /// Whether it comes from a server.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.remote.is_some() || self.download.is_some()
     }
 
     /// The format that the name stands for.
     pub(crate) fn format_of_name(&self) -> Option<Format> {
-        self.path.as_deref().and_then(Format::of_name)
+        self.path.as_deref().map(plain_name).and_then(Format::of_name)
     }
 
     /// The path of the file; `None` for a pipe.
     pub(crate) fn path(&self) -> Option<&Path> {
-        if self.pipe.is_some() { None } else { self.path.as_deref() }
+        if self.pipe.is_some() || self.download.is_some() { None } else { self.path.as_deref().map(plain_name) }
     }
 
     /// Ensures that the input can be read more than once: a pipe is copied to an anonymous temporary file.
     pub(crate) fn spool(&mut self) -> Result<()> {
-        if self.file.is_none() {
-            let spool = match &mut self.pipe {
-                Some(pipe) => Spool::fill(&mut self.counter.count(pipe), &self.spooling),
-                None => Spool::fill(&mut self.counter.count(widened(io::stdin()).lock()), &self.spooling),
-            };
-            let spool = spool.with_context(|| self.name.clone())?;
-            self.counter.pipe_ended(spool.disk_bytes());
-            self.counter.expect(Some(spool.disk_bytes()));
-            self.file = Some(spool.file().with_context(|| self.name.clone())?);
+        if self.file.is_none() && self.remote.is_none() {
+            let bytes = self.copy()?;
+            self.counter.pipe_ended(bytes);
+            self.counter.expect(Some(bytes));
         }
         Ok(())
+    }
+
+    /// Copies the input to an anonymous temporary file. Returns how many bytes it has.
+    fn copy(&mut self) -> Result<u64> {
+        let spool = match (&mut self.pipe, &mut self.download, &self.remote) {
+            (Some(pipe), ..) => Spool::fill(&mut self.counter.count(pipe), &self.spooling),
+            (_, Some(download), _) => {
+                download.take().and_then(|reader| Spool::fill(&mut self.counter.count(reader), &self.spooling))
+            }
+            (.., Some(remote)) => Spool::fill(&mut self.counter.count(remote.reader()), &self.spooling),
+            _ => Spool::fill(&mut self.counter.count(widened(io::stdin()).lock()), &self.spooling),
+        };
+        let spool = spool.with_context(|| self.name.clone())?;
+        self.file = Some(spool.file().with_context(|| self.name.clone())?);
+        Ok(spool.disk_bytes())
     }
 
     /// The bytes from the start, decompressed.
@@ -113,9 +166,13 @@ impl Opened {
                 file.seek(SeekFrom::Start(0)).with_context(|| self.name.clone())?;
                 Box::new(own.count(all.count(file)))
             }
-            None => match &self.pipe {
-                Some(pipe) => Box::new(own.count(all.count(pipe.try_clone()?))),
-                None => Box::new(own.count(all.count(widened(io::stdin())))),
+            None => match (&self.pipe, &mut self.download, &self.remote) {
+                (Some(pipe), ..) => Box::new(own.count(all.count(pipe.try_clone()?))),
+                (_, Some(download), _) => {
+                    Box::new(own.count(all.count(download.take().with_context(|| self.name.clone())?)))
+                }
+                (.., Some(remote)) => Box::new(own.count(all.count(remote.reader()))),
+                _ => Box::new(own.count(all.count(widened(io::stdin())))),
             },
         };
         Text::open(counted, self.path()).with_context(|| self.name.clone())
@@ -124,6 +181,9 @@ impl Opened {
     /// The file itself, for formats that are read with seeks.
     pub(crate) fn file(&mut self) -> Result<File> {
         self.spool()?;
+        if self.file.is_none() {
+            self.copy()?;
+        }
         self.check_unpacked()?;
         self.leave_uncounted();
         let file = self.file.as_ref().context("standard input was copied")?;

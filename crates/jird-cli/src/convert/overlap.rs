@@ -19,6 +19,8 @@ pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Resu
         let path = match input {
             Input::File(path) => path.as_path(),
             Input::Stdin => Path::new("/dev/stdin"),
+            // Nothing is written there.
+            Input::Url { .. } => continue,
         };
         if stdout.is_some() && path.is_file() && Handle::from_path(path).ok() == stdout {
             bail!("{}: standard output is this file, which is read; write to another file", path.display());

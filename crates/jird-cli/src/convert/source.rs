@@ -54,6 +54,9 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
     if format != Some(Format::Sqlite) {
         return Ok(None);
     }
+    if opened.is_remote() {
+        bail!("{}: a database is read from a file of this machine; copy it here first", opened.name);
+    }
     let path = opened.path().context("a database is read from its file, not from standard input")?;
     opened.check_unpacked()?;
     opened.leave_uncounted();

@@ -10,6 +10,7 @@ use crate::limits::SpoolArgs;
 use crate::outcome::{Outcome, left_out};
 use crate::output;
 use crate::progress::{Progress, columns};
+use crate::remote::RemoteArgs;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use fields::Fields;
@@ -61,6 +62,8 @@ pub(crate) struct DescribeArgs {
     on_error: OnError,
     #[command(flatten)]
     spool: SpoolArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
     /// Print only the Rust struct for the rows of this table or view of a database, with serde's attributes
     #[arg(long, value_name = "TABLE")]
     rust: Option<String>,
@@ -84,6 +87,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
     }
     let counter = Counter::default();
     let spooling = args.spool.options();
+    args.remote.begin();
     let inputs = Input::all(&args.files);
     let mut opened = inputs.iter().map(|input| Opened::new(input, &counter, &spooling)).collect::<Result<Vec<_>>>()?;
     if let Some(bad) = args.on_error.quarantine()

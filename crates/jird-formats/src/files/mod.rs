@@ -2,6 +2,7 @@
 //! records.
 
 mod bad;
+mod braces;
 mod compression;
 mod format;
 mod pipe;
@@ -9,8 +10,10 @@ mod quarantined;
 mod spool;
 mod spooling;
 mod text;
+mod url;
 
 pub use bad::{BadRecord, BadRecords, OnError, record_limit_hint};
+pub use braces::alternatives;
 pub use compression::{Compression, Compressor};
 pub use format::{FileFormat, MAGIC_BYTES};
 pub use pipe::widened;
@@ -18,6 +21,7 @@ pub use quarantined::Quarantined;
 pub use spool::{Spool, SpoolOptions};
 pub use spooling::Spooling;
 pub use text::Text;
+pub use url::{is_url, plain_name, url_scheme};
 
 /// Any reader, usable on any thread.
 pub type Reader = Box<dyn std::io::Read + Send>;

@@ -1,12 +1,12 @@
 //! Files as other processes can open them.
 
 use super::elements::Layout;
-use super::{Access, From, InputFile, Progress, Reading, Refusal};
+use super::{Access, From, InputFile, Progress, Reading, Refusal, Remotes, remote};
 use crate::error::Error;
 use jird_formats::files::FileFormat;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf, absolute};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A file that another process has opened before, and can open again at the same place.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub(crate) struct Described {
     /// The size in bytes, if it can be read at any offset.
     pub(crate) size: Option<u64>,
     disk_bytes: u64,
+    /// Of an object: what tells its version from others.
+    version: Option<String>,
     layout: Kind,
     table: Option<String>,
     records: Option<String>,
@@ -69,7 +71,7 @@ impl InputFile {
     /// Describes the file for other processes. Fails if it is a pipe or a store, which they cannot open.
     pub(crate) fn describe(&self) -> Result<Described, Error> {
         let why = match &self.access {
-            Access::Again => None,
+            Access::Again | Access::Remote(_) => None,
             Access::Once(_) | Access::Copying(_) | Access::Copy(_) => {
                 Some("a pipe is not read by other machines: write it to a file that all of them see")
             }
@@ -80,12 +82,17 @@ impl InputFile {
         if let Some(why) = why {
             return Err(Error::sql(format!("{}: {why}", self.shown())));
         }
+        let (path, version) = match &self.access {
+            Access::Remote(object) => (self.path.clone(), Some(object.version())),
+            _ => (absolute(&self.path).map_err(|error| self.error(&error))?, None),
+        };
         Ok(Described {
-            path: absolute(&self.path).map_err(|error| self.error(&error))?,
+            path,
             shown: self.shown().into_owned(),
             index: self.index,
             size: self.size,
             disk_bytes: self.disk_bytes,
+            version,
             layout: Kind::of(self.layout),
             table: self.table.clone(),
             records: self.records.as_ref().map(ToString::to_string),
@@ -104,8 +111,15 @@ impl Described {
         let failed = |words: &str| Error::unread(format!("{}: {words}", self.shown));
         let records = self.records.as_ref().map(|pattern| pattern.parse()).transpose();
         let records = records.map_err(|_| failed("the pattern of its records is wrong"))?;
-        let reading = Reading { from: self.layout.from(), records, ..Reading::default() };
-        let file = match InputFile::open(&self.path, self.table.as_deref(), &reading, &Arc::new(Progress::default())) {
+        // Connections to stores of objects are kept from task to task.
+        static REMOTES: LazyLock<Remotes> = LazyLock::new(Remotes::default);
+        let reading = Reading { from: self.layout.from(), records, remotes: REMOTES.clone(), ..Reading::default() };
+        let progress = Arc::new(Progress::default());
+        let opened = match &self.version {
+            Some(_) => remote::one(&self.path, &reading, &progress),
+            None => InputFile::open(&self.path, self.table.as_deref(), &reading, &progress),
+        };
+        let file = match opened {
             Ok(file) => InputFile { name: Some(self.shown.clone()), index: self.index, ..file },
             Err(Refusal::Unreadable(message)) => {
                 return Err(failed(&format!(
@@ -115,6 +129,11 @@ impl Described {
             }
             Err(Refusal::Encoding(encoding)) => return Err(failed(&encoding.to_string())),
         };
+        if let Access::Remote(object) = &file.access
+            && self.version.as_ref() != Some(&object.version())
+        {
+            return Err(failed("the object was replaced by another one while the query ran"));
+        }
         if (file.size, file.disk_bytes) != (self.size, self.disk_bytes) {
             return Err(failed(&format!(
                 "it has {} bytes on one of the machines that read it, and {} where the query comes from: it must be the same \

@@ -1,12 +1,12 @@
 //! Detects the layout of a text by its name and its first bytes.
 
 use super::elements::Layout;
-use jird_formats::files::FileFormat;
+use jird_formats::files::{FileFormat, plain_name};
 use std::path::Path;
 
 /// The layout of a text that begins with `start`.
 pub(super) fn layout(path: &Path, start: &[u8]) -> Layout {
-    let named = FileFormat::of_own_name(path);
+    let named = FileFormat::of_own_name(plain_name(path));
     let text = start.trim_ascii_start();
     match (FileFormat::of_bytes(start), named) {
         (Some(table @ (FileFormat::Parquet | FileFormat::Arrow | FileFormat::Sqlite)), _) => {

@@ -1,7 +1,7 @@
 //! Expands arguments to files: patterns and folders.
 
 use crate::error::{Error, words};
-use jird_formats::files::FileFormat;
+use jird_formats::files::{FileFormat, alternatives};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,23 @@ impl Said {
         Err(if is_encoding { Error::frame(message) } else { Error::unread(message) })
     }
 
+    /// What is noted of a folder with so many files of records, and others.
+    pub(super) fn of_folder(&mut self, root: &str, files: usize, skipped: &[String]) {
+        if !skipped.is_empty() {
+            let named: Vec<_> = skipped.iter().take(NAMED).map(String::as_str).collect();
+            let more = if skipped.len() > NAMED { ", …" } else { "" };
+            self.notes.push(format!(
+                "{root}: {} other file{} passed by ({}{more}); a folder's files are read whose names end in .ndjson, .jsonl or .json",
+                skipped.len(),
+                if skipped.len() == 1 { " was" } else { "s were" },
+                named.join(", "),
+            ));
+        }
+        if files == 0 {
+            self.unreadable(format!("{root}: no file below it has a name that ends in .ndjson, .jsonl or .json"));
+        }
+    }
+
     pub(super) fn unreadable(&mut self, message: String) {
         if !self.unreadable.contains(&message) {
             self.unreadable.push(message);
@@ -63,30 +80,6 @@ pub(super) fn expand(argument: &str, said: &mut Said) -> Result<Vec<PathBuf>, Er
     paths.dedup();
     // If nothing matches, the pattern is reported as a missing file.
     Ok(if paths.is_empty() { vec![path.to_owned()] } else { paths })
-}
-
-/// The patterns without braces that `a.{ndjson,json}` stands for.
-fn alternatives(pattern: &str) -> Vec<String> {
-    let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
-    let mut depth = 1;
-    let mut parts = vec![String::new()];
-    for (at, char) in rest.char_indices() {
-        match char {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 1 => {
-                parts.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        if depth == 0 {
-            let after = &rest[at + 1..];
-            return parts.iter().flat_map(|part| alternatives(&format!("{before}{part}{after}"))).collect();
-        }
-        parts.last_mut().expect("there is one from the start").push(char);
-    }
-    vec![pattern.to_owned()]
 }
 
 /// Adds the paths that match a pattern.
@@ -166,23 +159,8 @@ fn folder(root: &Path, said: &mut Said) -> Vec<PathBuf> {
     }
     sort(&mut files);
     sort(&mut skipped);
-    if !skipped.is_empty() {
-        let named: Vec<_> = skipped.iter().take(NAMED).map(|path| path.display().to_string()).collect();
-        let more = if skipped.len() > NAMED { ", …" } else { "" };
-        said.notes.push(format!(
-            "{}: {} other file{} passed by ({}{more}); a folder's files are read whose names end in .ndjson, .jsonl or .json",
-            root.display(),
-            skipped.len(),
-            if skipped.len() == 1 { " was" } else { "s were" },
-            named.join(", "),
-        ));
-    }
-    if files.is_empty() {
-        said.unreadable(format!(
-            "{}: no file below it has a name that ends in .ndjson, .jsonl or .json",
-            root.display()
-        ));
-    }
+    let skipped: Vec<_> = skipped.iter().map(|path| path.display().to_string()).collect();
+    said.of_folder(&root.display().to_string(), files.len(), &skipped);
     files
 }
 

@@ -2,15 +2,19 @@
 //!
 //! A plain file of lines can be read at any offset by any thread. Every other input (a compressed file, an array, a
 //! pipe, a table of another format) is a stream: a separate thread decompresses it and converts it to lines, and it is
-//! scanned in order.
+//! scanned in order. Objects of remote stores are read as files are.
 
 mod ahead;
+mod counted;
 #[cfg(feature = "cluster")]
 mod described;
 mod detect;
 mod elements;
 mod expand;
 mod named;
+mod pipes;
+#[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
+mod remote;
 mod store;
 mod table;
 
@@ -21,19 +25,25 @@ pub(crate) use expand::Said;
 
 use crate::error::{Error, words};
 use ahead::Ahead;
+use counted::Counted;
+pub(crate) use counted::PositionedFile;
 use elements::Elements;
 use jird::event::Pattern;
-use jird::lines::{ReadAt, newlines};
+use jird::lines::newlines;
 use jird_formats::encoding::{Encoding, Unmarked};
-use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, widened};
+use jird_formats::files::{
+    Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, plain_name, widened,
+};
 use jird_store::Window;
+pub(crate) use pipes::Pipes;
+pub use remote::Remotes;
+use remote::{AnyFile, RemoteFile};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,6 +88,8 @@ pub(crate) struct Reading {
     pub(crate) records: Option<Pattern>,
     /// Of stores: the time of the events that are read.
     pub(crate) window: Window,
+    /// Of URLs: how they are read.
+    pub(crate) remotes: Remotes,
 }
 
 /// How much was read. Other threads can show it while a query runs.
@@ -155,6 +167,8 @@ enum Access {
     Copy(Spool),
     /// Any number of times, in blocks: one state of an event store.
     Store(Box<StoreText>),
+    /// Any number of times, also at any offset: an object of a remote store.
+    Remote(RemoteFile),
 }
 
 impl std::fmt::Debug for Access {
@@ -165,6 +179,7 @@ impl std::fmt::Debug for Access {
             Self::Copying(_) => "Copying",
             Self::Copy(_) => "Copy",
             Self::Store(_) => "Store",
+            Self::Remote(_) => "Remote",
         })
     }
 }
@@ -183,6 +198,16 @@ impl Input {
     ) -> Result<Self, Error> {
         let mut files = Vec::new();
         for argument in arguments {
+            if is_url(Path::new(argument)) {
+                let opened = remote::open(argument, reading, progress, said)?;
+                files.extend(
+                    (files.len()..)
+                        .zip(opened)
+                        .map(|(index, file)| Arc::new(InputFile { index, ..file }))
+                        .collect::<Vec<_>>(),
+                );
+                continue;
+            }
             let (argument, table) = split_table(argument);
             if jird_store::is_store(Path::new(argument)) {
                 let file = InputFile::store(Path::new(argument), reading, progress)?;
@@ -195,7 +220,7 @@ impl Input {
                 let opened = if argument == "-" {
                     InputFile::stdin(&path, reading, progress)
                 } else {
-                    InputFile::open(&path, table, reading, progress)
+                    InputFile::at(&path, table, reading, progress)
                 };
                 match opened {
                     Ok(file) => files.push(Arc::new(InputFile { index: files.len(), ..file })),
@@ -283,27 +308,8 @@ impl Input {
     }
 }
 
-/// The pipes that a query has opened.
-#[derive(Debug, Default)]
-pub(crate) struct Pipes(HashSet<(u64, u64)>);
-
-impl Pipes {
-    /// Fails if the input is a pipe that is open already, by any name: each of its readers would get a part of the text.
-    fn open(&mut self, path: &Path) -> Result<(), Error> {
-        let place = if path == Path::new(STDIN) { Path::new("/dev/stdin") } else { path };
-        let Ok(data) = place.metadata() else { return Ok(()) };
-        let is_pipe = data.file_type().is_fifo() || data.file_type().is_socket();
-        if is_pipe && !self.0.insert((data.dev(), data.ino())) {
-            let message = "is a pipe that the query names twice, and it can be read only once; name it in one place, or \
-                           write it to a file first";
-            return Err(Error::sql(format!("{} {message}", path.display())));
-        }
-        Ok(())
-    }
-}
-
 /// Why a file is not read.
-enum Refusal {
+pub(crate) enum Refusal {
     /// The file cannot be read; this is the message.
     Unreadable(String),
     Encoding(Encoding),
@@ -322,6 +328,17 @@ impl std::convert::From<io::Error> for Refusal {
 }
 
 impl InputFile {
+    /// Opens what has this path: a file, or an object whose URL it is. Nothing is listed.
+    pub(crate) fn at(
+        path: &Path,
+        table: Option<&str>,
+        reading: &Reading,
+        progress: &Arc<Progress>,
+    ) -> Result<Self, Refusal> {
+        if is_url(path) { remote::one(path, reading, progress) } else { Self::open(path, table, reading, progress) }
+    }
+
+    /// Opens a file of this machine.
     fn open(path: &Path, table: Option<&str>, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let metadata = path.metadata()?;
         if metadata.is_dir() {
@@ -333,7 +350,18 @@ impl InputFile {
             let own = file.try_clone().ok();
             return Self::once(path.to_owned(), Box::new(widened(file)), own, reading, progress);
         }
-        let text = Text::open(Box::new(file), Some(path))?;
+        Self::again((path, table), Box::new(file), (Access::Again, metadata.len()), reading, progress)
+    }
+
+    /// A file that can be read at any offset: its name, a reader of it, how else it is read, and how many bytes it has.
+    fn again(
+        (path, table): (&Path, Option<&str>),
+        reader: Reader,
+        (access, bytes): (Access, u64),
+        reading: &Reading,
+        progress: &Arc<Progress>,
+    ) -> Result<Self, Refusal> {
+        let text = Text::open(reader, Some(plain_name(path)))?;
         let is_marked = text.is_marked();
         let text = text.blank_mark();
         let layout = layout(path, reading, &text)?;
@@ -344,6 +372,9 @@ impl InputFile {
                 .to_owned()
                 .into());
         }
+        if matches!((layout, &access), (Layout::Table(FileFormat::Sqlite), Access::Remote(_))) {
+            return Err("a database is read from a file of this machine; copy it here first".to_owned().into());
+        }
         if table.is_some() && layout != Layout::Table(FileFormat::Sqlite) {
             return Err("it is no database, so it has no tables".to_owned().into());
         }
@@ -353,11 +384,11 @@ impl InputFile {
             path: path.to_owned(),
             name: None,
             index: 0,
-            size: is_plain.then_some(metadata.len()),
+            size: is_plain.then_some(bytes),
             layout,
             is_marked,
-            disk_bytes: metadata.len(),
-            access: Access::Again,
+            disk_bytes: bytes,
+            access,
             rows_noted: Arc::default(),
             progress: Arc::clone(progress),
         })
@@ -421,7 +452,11 @@ impl InputFile {
     /// An event store, in its present state.
     fn store(path: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Error> {
         let store = StoreText::open(path, reading.window, progress).map_err(|error| Error::store(&error))?;
-        Ok(Self {
+        Ok(Self::of_store(path, store, progress))
+    }
+
+    fn of_store(path: &Path, store: StoreText, progress: &Arc<Progress>) -> Self {
+        Self {
             path: path.to_owned(),
             name: None,
             index: 0,
@@ -434,7 +469,7 @@ impl InputFile {
             access: Access::Store(Box::new(store)),
             rows_noted: Arc::default(),
             progress: Arc::clone(progress),
-        })
+        }
     }
 
     /// The text of the store, if the input is one.
@@ -518,8 +553,9 @@ impl InputFile {
     pub(crate) fn file(&self) -> Result<PositionedFile, Error> {
         let file = match &self.access {
             Access::Copying(spooling) => return Ok(PositionedFile::Copying(spooling.clone())),
-            Access::Copy(spool) => spool.file(),
-            _ => File::open(&self.path),
+            Access::Copy(spool) => spool.file().map(AnyFile::from),
+            Access::Remote(file) => Ok(file.any()),
+            _ => File::open(&self.path).map(AnyFile::from),
         };
         let text = Unmarked { text: file.map_err(|error| self.error(&error))?, is_marked: self.is_marked };
         Ok(PositionedFile::Whole(text, Arc::clone(&self.progress)))
@@ -539,6 +575,11 @@ impl InputFile {
                 .map(|(text, _)| text)
                 .ok_or_else(|| io::Error::other("it cannot be read twice: name a file")),
             Access::Store(_) => Err(io::Error::other("a store is read in blocks")),
+            Access::Remote(file) => {
+                let inner: Reader = Box::new(file.reader());
+                let counted = Counted { inner, progress: Arc::clone(&self.progress) };
+                Text::open(Box::new(counted), Some(plain_name(&self.path)))
+            }
             // What is copied is counted there.
             Access::Copying(spooling) => Text::decompressed(Box::new(spooling.reader()), Compression::None),
             Access::Copy(spool) => {
@@ -574,8 +615,9 @@ impl InputFile {
     /// The table that the file is.
     fn rows(&self, format: FileFormat) -> io::Result<TableFile> {
         let whole = || match &self.access {
-            Access::Again => File::open(&self.path),
-            Access::Copy(spool) if !spool.is_compressed() => spool.file(),
+            Access::Again => File::open(&self.path).map(AnyFile::from),
+            Access::Copy(spool) if !spool.is_compressed() => spool.file().map(AnyFile::from),
+            Access::Remote(file) => Ok(file.any_part()),
             Access::Copy(_) | Access::Copying(_) | Access::Once(_) | Access::Store(_) => {
                 Err(io::Error::other("Parquet is read from a file, not from a pipe: write it to a file first"))
             }
@@ -659,40 +701,5 @@ fn split_table(argument: &str) -> (&str, Option<&str>) {
     match argument.rsplit_once("::") {
         Some((file, table)) if !Path::new(argument).exists() && !table.is_empty() => (file, Some(table)),
         _ => (argument, None),
-    }
-}
-
-/// A file that several threads may read at any offset.
-#[derive(Debug)]
-pub(crate) enum PositionedFile {
-    Whole(Unmarked<File>, Arc<Progress>),
-    /// A copy that is still made, whose bytes are counted there.
-    Copying(Spooling),
-}
-
-impl ReadAt for PositionedFile {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        match self {
-            Self::Whole(text, progress) => {
-                let read = text.read_at(buffer, offset)?;
-                progress.add(read as u64);
-                Ok(read)
-            }
-            Self::Copying(spooling) => spooling.read_at(buffer, offset),
-        }
-    }
-}
-
-/// Counts the bytes that are read.
-struct Counted {
-    inner: Reader,
-    progress: Arc<Progress>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.progress.add(read as u64);
-        Ok(read)
     }
 }

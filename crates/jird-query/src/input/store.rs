@@ -36,6 +36,27 @@ pub(crate) struct StoreText {
     /// The number of blocks of each section that was looked at; 0 of the others.
     blocks: Vec<AtomicU64>,
     saved: Mutex<(Skipped, Vec<(u64, Saved)>)>,
+    failure: Failure,
+}
+
+/// Why a store that is elsewhere cannot be read any more. What was not read is no damage: the query fails.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Failure(Arc<Mutex<Option<(io::ErrorKind, String)>>>);
+
+impl Failure {
+    /// Keeps the first error.
+    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "files of this machine do not fail like this"))]
+    pub(super) fn note(&self, name: &str, error: &io::Error) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((error.kind(), format!("{name}: {error}")));
+    }
+
+    /// Fails if something has failed.
+    pub(super) fn check(&self) -> io::Result<()> {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((kind, words)) => Err(io::Error::new(*kind, words.clone())),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What scans found in a block.
@@ -72,7 +93,17 @@ pub(crate) struct StoreReads {
 
 impl StoreText {
     pub(super) fn open(path: &path::Path, window: Window, progress: &Arc<Progress>) -> Result<Self, jird_store::Error> {
-        let snapshot = Store::open(path)?.snapshot()?;
+        Self::of(&Store::open(path)?, window, progress, Failure::default())
+    }
+
+    /// The present state of a store, of which `failure` says why it cannot be read any more.
+    pub(super) fn of(
+        store: &Store,
+        window: Window,
+        progress: &Arc<Progress>,
+        failure: Failure,
+    ) -> Result<Self, jird_store::Error> {
+        let snapshot = store.snapshot()?;
         let text = snapshot.text(window)?;
         let blocks = (0..text.sections()).map(|_| AtomicU64::new(0)).collect();
         Ok(Self {
@@ -83,6 +114,7 @@ impl StoreText {
             read: Mutex::default(),
             blocks,
             saved: Mutex::default(),
+            failure,
         })
     }
 
@@ -258,6 +290,7 @@ impl StoreText {
             Some(fields) => self.text.read_fields(id, &fields, None, &mut text).map(drop),
             None => self.text.read(id, None, &mut text),
         };
+        self.failure.check()?;
         read.map_err(io::Error::other)?;
         let within = usize::try_from(offset.saturating_sub(self.text.block(id).offset)).unwrap_or(usize::MAX);
         Ok(events + jird::lines::newlines(&text[..within.min(text.len())]))
@@ -282,7 +315,7 @@ impl PieceSource for StorePieces<'_> {
             if let Some(id) = self.blocks.next() {
                 break id;
             }
-            let Some(section) = self.sections.next() else { return Ok(None) };
+            let Some(section) = self.sections.next() else { return self.store.failure.check().map(|()| None) };
             self.blocks = self.store.blocks_in(section, self.chosen, &self.range).into_iter();
         };
         let text = &self.store.text;
@@ -292,7 +325,9 @@ impl PieceSource for StorePieces<'_> {
             Some(fields) => text.read_fields(id, fields, condition, buffer),
             None => text.read(id, condition, buffer).map(|()| false),
         };
-        if read.map_err(io::Error::other)? {
+        let by_columns = read.map_err(io::Error::other);
+        self.store.failure.check()?;
+        if by_columns? {
             self.store.note_columns(id);
         }
         let facts = text.block(id);

@@ -3,6 +3,7 @@
 //! read only the wanted ones, and some leave out rows that do not meet the condition.
 
 use super::ahead::{Ahead, Blocks};
+use super::remote::AnyFile;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use jird::Path;
@@ -13,7 +14,6 @@ use jird_formats::sqlite::{self, SqliteQuery};
 use jird_formats::{ArrowSource, BadRow, CsvSource, Dialect, Empty, ParquetSource, Recover, files::Reader};
 use std::error::Error as StdError;
 use std::fmt::Display;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub(super) enum TableFile {
     /// A JSON text, and the values in it that are records.
     Json(Reader, Pattern),
     Arrow(Reader),
-    Parquet(File),
+    Parquet(AnyFile),
     /// A database, and the name of a table in it.
     Sqlite(PathBuf, Option<String>),
 }
@@ -78,7 +78,7 @@ impl TableFile {
                 }
             }
             Self::Parquet(file) => {
-                let source = ParquetSource::open(file).map_err(told)?;
+                let source = ParquetSource::new(file).map_err(told)?;
                 let source = match condition {
                     Some((predicate, paths)) => source.skip_groups(predicate, paths).map_err(told)?,
                     None => source,

@@ -142,6 +142,10 @@ fn an_arrow_result_is_what_pyarrow_reads() {
 #[test]
 fn no_sql_reaches_what_is_not_served() {
     let service = serve(|settings| settings.write = true);
+    // Nothing is fetched from anywhere.
+    let elsewhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    elsewhere.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/secret.ndjson", elsewhere.local_addr().unwrap());
     let folder = service.path.parent().unwrap().display().to_string();
     let secret = format!("{folder}/secret.ndjson");
     let database = service.path.display().to_string();
@@ -152,6 +156,14 @@ fn no_sql_reaches_what_is_not_served() {
         format!("select * from '{folder}/*.ndjson'"),
         format!("select * from '{folder}'"),
         format!("select * from 'file://{secret}'"),
+        format!("select * from '{url}'"),
+        format!("select * from \"{url}\""),
+        format!("select * from people union all select * from '{url}'"),
+        format!("select (select count(*) from '{url}') from people"),
+        format!("with a as (from '{url}') select * from a"),
+        format!("select * from '{url}::people'"),
+        "select * from 's3://bucket/secret.ndjson'".into(),
+        "select * from 's3://bucket/*'".into(),
         format!("select * from '{database}'"),
         format!("select * from '{database}'.tasks"),
         format!("select * from '{database}::tasks'"),
@@ -204,6 +216,7 @@ fn no_sql_reaches_what_is_not_served() {
         let told = answer.is(400).text().to_owned();
         assert!(!told.contains("hunter2"), "{sql}: {told}");
     }
+    assert_eq!(elsewhere.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     let left = fs::read_dir(&folder)
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().path().display().to_string().contains("out"))

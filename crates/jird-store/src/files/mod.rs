@@ -5,6 +5,7 @@
 //! power; names of new, renamed and removed files survive after the folder was synced, and before that each of them may
 //! or may not.
 
+mod foreign;
 mod real;
 #[cfg(test)]
 pub(crate) mod simulated;
@@ -15,6 +16,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use foreign::ForeignFiles;
+pub use foreign::{Object, Objects};
 pub(crate) use real::RealFiles;
 
 /// The operations on one folder of files.

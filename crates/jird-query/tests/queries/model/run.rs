@@ -28,6 +28,12 @@ pub(crate) enum Form {
     Pipe,
     /// An event store, made as the folder's plan says.
     Store,
+    /// Lines that a web server sends, in blocks of so many bytes.
+    #[cfg(feature = "remote")]
+    Remote(u64),
+    /// An event store whose files a web server sends.
+    #[cfg(feature = "remote")]
+    RemoteStore,
 }
 
 /// How a query is run.
@@ -54,6 +60,12 @@ pub(crate) fn ways() -> Vec<Way> {
             ways.push(Way { form, check, threads: 3, chunk_bytes: Some(61) });
         }
     }
+    #[cfg(feature = "remote")]
+    for (block_bytes, threads, chunk_bytes) in
+        [(7, 3, Some(61)), (100, 5, Some(1)), (1000, 2, None), (4 << 20, 1, None)]
+    {
+        ways.push(Way { form: Form::Remote(block_bytes), check: Check::All, threads, chunk_bytes });
+    }
     ways
 }
 
@@ -61,7 +73,11 @@ pub(crate) fn ways() -> Vec<Way> {
 pub(crate) fn ways_of_stores() -> Vec<Way> {
     let chunks = [Some(1), Some(500), None];
     let of = |chunk_bytes| [1, 2, 5].map(|threads| Way { form: Form::Store, check: Check::All, threads, chunk_bytes });
-    chunks.into_iter().flat_map(of).collect()
+    #[cfg_attr(not(feature = "remote"), expect(unused_mut, reason = "these are all"))]
+    let mut ways: Vec<_> = chunks.into_iter().flat_map(of).collect();
+    #[cfg(feature = "remote")]
+    ways.push(Way { form: Form::RemoteStore, check: Check::All, threads: 2, chunk_bytes: Some(500) });
+    ways
 }
 
 /// What a query that was checked was like.
@@ -84,6 +100,8 @@ pub(crate) struct Folder {
     /// The same events as stores, and how they were made.
     stores: Vec<String>,
     plan: Option<Plan>,
+    #[cfg(feature = "remote")]
+    server: crate::server::Server,
 }
 
 impl Folder {
@@ -91,7 +109,16 @@ impl Folder {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("queries-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder can be made");
-        Self { path, files: Vec::new(), stores: Vec::new(), plan: None }
+        #[cfg(feature = "remote")]
+        let server = crate::server::Server::new(&path, crate::server::Trick::None);
+        Self {
+            path,
+            files: Vec::new(),
+            stores: Vec::new(),
+            plan: None,
+            #[cfg(feature = "remote")]
+            server,
+        }
     }
 
     /// Makes these texts the stream, each a file.
@@ -135,12 +162,42 @@ impl Folder {
                 let window = self.plan.as_ref().map(|plan| plan.window).unwrap_or_default();
                 answer(sql, self.stores.clone(), Options { from: From::Detect, window, ..options })
             }
+            #[cfg(feature = "remote")]
+            Form::Remote(block_bytes) => {
+                let how = jird_formats::remote::RemoteOptions { block_bytes, ..Default::default() };
+                answer(sql, self.urls(way), Options { remotes: jird_query::Remotes::new(how), ..options })
+            }
+            #[cfg(feature = "remote")]
+            Form::RemoteStore => {
+                let window = self.plan.as_ref().map(|plan| plan.window).unwrap_or_default();
+                answer(sql, self.urls(way), Options { from: From::Detect, window, ..options })
+            }
         }
     }
 
     /// [`run`](Self::run) that does not stop at a bad record.
     pub(crate) fn run_passing(&self, sql: &str, on_error: OnError) -> Result<(String, Report), jird_query::Error> {
         answer(sql, self.files.clone(), Options { from: From::Ndjson, on_error, ..Options::default() })
+    }
+
+    /// What is read in this way, as the query names it.
+    fn names(&self, way: Way) -> Vec<String> {
+        match way.form {
+            Form::Store => self.stores.clone(),
+            #[cfg(feature = "remote")]
+            Form::Remote(_) | Form::RemoteStore => self.urls(way),
+            _ => self.files.clone(),
+        }
+    }
+
+    #[cfg(feature = "remote")]
+    fn urls(&self, way: Way) -> Vec<String> {
+        let names = if way.form == Form::RemoteStore { &self.stores } else { &self.files };
+        let url = |name: &String| {
+            let path = Path::new(name).strip_prefix(&self.path).expect("it is in the folder");
+            self.server.url(&path.to_string_lossy())
+        };
+        names.iter().map(url).collect()
     }
 
     /// The files in another form, beside them.
@@ -177,7 +234,7 @@ impl Folder {
         let rows = expected.as_ref().ok().map(Vec::len);
         let (mut searched_bytes, mut skipped_blocks, mut answered_blocks) = (0, 0, 0);
         for way in ways {
-            let files = if way.form == Form::Store { &self.stores } else { &self.files };
+            let files = self.names(*way);
             let files = files.iter().enumerate();
             let sql = files.fold(query.to_string(), |sql, (at, file)| sql.replace(&file_mark(at), file));
             let found = self.run(&sql, *way);

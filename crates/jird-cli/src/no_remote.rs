@@ -1,0 +1,61 @@
+//! Inputs that are URLs, in a program that reads none.
+
+use anyhow::{Result, bail};
+use jird::lines::ReadAt;
+use jird_formats::files::Reader;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How URLs are read: not at all, and there are no options.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct RemoteArgs {}
+
+#[cfg(feature = "query")]
+type Remotes = jird_query::Remotes;
+#[cfg(not(feature = "query"))]
+type Remotes = ();
+
+impl RemoteArgs {
+    pub(crate) fn begin(self) -> Remotes {
+        Remotes::default()
+    }
+}
+
+pub(crate) fn expand(url: &Path) -> Vec<(PathBuf, Option<String>)> {
+    vec![(url.to_owned(), None)]
+}
+
+/// There are none.
+#[derive(Clone, Debug)]
+pub(crate) enum RemoteFile {}
+
+impl RemoteFile {
+    pub(crate) fn len(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) fn reader(&self) -> io::Empty {
+        match *self {}
+    }
+}
+
+impl ReadAt for RemoteFile {
+    fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
+        match *self {}
+    }
+}
+
+#[expect(dead_code, reason = "as with the feature")]
+pub(crate) enum Open {
+    File(RemoteFile),
+    Once(Reader, u64),
+}
+
+pub(crate) fn open(url: &Path) -> Result<Open> {
+    bail!("{}: URLs are not read by this program, which was built without the feature `remote`", url.display())
+}
+
+#[cfg(feature = "query")]
+pub(crate) fn has_store(url: &Path) -> Result<bool> {
+    open(url).map(|_| false)
+}
