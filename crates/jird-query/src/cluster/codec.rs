@@ -1,5 +1,6 @@
 //! Plans as messages: what DataFusion does not know how to send.
 
+use super::alone::Alone;
 use super::marked::Marked;
 use super::message::{self, PathName, begin, body, of_json, to_json, wrong};
 use super::recipe::Recipe;
@@ -63,6 +64,7 @@ enum Step {
     Scan(Scan),
     Marked,
     Steady(String),
+    Alone,
 }
 
 /// A step as a message.
@@ -79,6 +81,8 @@ struct StepMessage {
     projection: Vec<protobuf::PhysicalExprNode>,
     #[prost(string, repeated, tag = "5")]
     aliases: Vec<String>,
+    #[prost(message, optional, boxed, tag = "6")]
+    plan: Option<Box<protobuf::PhysicalPlanNode>>,
 }
 
 /// A scan.
@@ -301,6 +305,12 @@ impl PhysicalExtensionCodec for Codec {
                 Ok(())
             });
         }
+        if let Some(alone) = node.downcast_ref::<Alone>() {
+            return encoded(&Step::Alone, buffer, |message| {
+                message.plan = Some(Box::new(converter.execution_plan_to_proto(alone.plan(), self)?));
+                Ok(())
+            });
+        }
         if let Some(steady) = node.downcast_ref::<Steady>() {
             return encoded(&Step::Steady(steady.how_text()), buffer, |_| Ok(()));
         }
@@ -337,16 +347,21 @@ impl PhysicalExtensionCodec for Codec {
             let schema = message.schema.as_ref().ok_or_else(|| wrong("a message lacks its schema"))?;
             Ok(schema.try_into()?)
         };
+        let decoding = PhysicalPlanDecodeContext::new(context, self);
         let scan = match of_json(message.step.as_bytes())? {
             Step::Marked => return Ok(Arc::new(Marked::new(input()?, Arc::new(schema()?)))),
             Step::Steady(how) => {
                 let step = Steady::decoded(inputs.to_vec(), &how);
                 return step.map(|step| Arc::new(step) as _).ok_or_else(|| wrong("a message has an unknown step"));
             }
+            Step::Alone => {
+                let plan = message.plan.as_deref().ok_or_else(|| wrong("a message lacks its plan"))?;
+                let plan = converter.proto_to_execution_plan(plan, &decoding)?;
+                return Ok(Arc::new(Alone::new(plan)));
+            }
             Step::Scan(scan) => scan,
         };
         let schema = Arc::new(schema()?);
-        let decoding = PhysicalPlanDecodeContext::new(context, self);
         let expression = |node: &protobuf::PhysicalExprNode| converter.proto_to_physical_expr(node, &schema, &decoding);
         let mut source =
             NdjsonSource::new(Arc::new(scan.shared(self.threads)?), TableSchema::from(Arc::clone(&schema)));

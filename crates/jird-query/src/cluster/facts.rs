@@ -1,5 +1,6 @@
 //! What tasks have found beside rows: counts, types that were watched, and bad records.
 
+use super::alone::Alone;
 use super::message::{of_json, to_json, wrong};
 use crate::bad::{Found, Kept, KeptWhat, Wrong};
 use crate::error::Error;
@@ -180,27 +181,37 @@ impl Scanned {
 /// What the task that ran this plan has found, as a text for [`merge`]; `None` if nothing in it is ours. Bad records are
 /// told once.
 pub fn facts(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<String>> {
-    let (mut task, mut is_ours, mut known) = (Task::default(), false, HashSet::new());
-    plan.apply(|node| {
-        let scan = node.downcast_ref::<DataSourceExec>();
-        if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {
-            is_ours = true;
-            if known.insert(Arc::as_ptr(&source.shared).addr()) {
-                task.scans.push(Scanned::of(&source.shared));
-            }
-        }
-        node.apply_expressions(&mut |expr| {
-            expr.apply(|part| {
-                is_ours |= task.add_function(part, &mut known);
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })?;
-        Ok(TreeNodeRecursion::Continue)
-    })?;
+    let (mut task, mut known) = (Task::default(), HashSet::new());
+    let is_ours = task.add(plan, &mut known)?;
     if is_ours { to_json(&task).map(Some) } else { Ok(None) }
 }
 
 impl Task {
+    /// Adds what the steps of a plan have found. Returns whether any of them is ours.
+    fn add(&mut self, plan: &Arc<dyn ExecutionPlan>, known: &mut HashSet<usize>) -> Result<bool> {
+        let mut is_ours = false;
+        plan.apply(|node| {
+            if let Some(alone) = node.downcast_ref::<Alone>() {
+                is_ours |= self.add(alone.plan(), known)?;
+            }
+            let scan = node.downcast_ref::<DataSourceExec>();
+            if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {
+                is_ours = true;
+                if known.insert(Arc::as_ptr(&source.shared).addr()) {
+                    self.scans.push(Scanned::of(&source.shared));
+                }
+            }
+            node.apply_expressions(&mut |expr| {
+                expr.apply(|part| {
+                    is_ours |= self.add_function(part, known);
+                    Ok(TreeNodeRecursion::Continue)
+                })
+            })?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(is_ours)
+    }
+
     /// Adds what a function has counted, if it counts. A counter that several calls share is added once.
     fn add_function(&mut self, expr: &Arc<dyn PhysicalExpr>, known: &mut HashSet<usize>) -> bool {
         let Some(call) = expr.downcast_ref::<ScalarFunctionExpr>() else { return false };

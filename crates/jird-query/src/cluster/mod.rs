@@ -7,6 +7,7 @@
 //! ([`facts()`]): counts, types that were watched, and bad records. These come back before the first row does, so a query
 //! knows of its input all that it would know on one machine.
 
+mod alone;
 mod codec;
 mod distribute;
 mod facts;

@@ -1,6 +1,7 @@
 //! Runs a planned query on a cluster.
 
 use super::Cluster;
+use super::alone::Alone;
 use super::codec::has_state;
 use super::distribute::{Distributed, InParts, cut};
 use super::facts::merge;
@@ -15,6 +16,8 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
@@ -58,38 +61,54 @@ pub(crate) async fn run(
     options.execution.target_partitions = if matches!(distributed, Distributed::Freely) { tasks } else { 1 };
     let planner = Arc::clone(state.query_planner());
     let physical = async |plan, state: &SessionState| planner.create_physical_plan(plan, state).await;
-    let (physical, skip, fetch) = match &distributed {
+    let (physical, is_alone, skip, fetch) = match &distributed {
         Distributed::Freely => {
-            let cut = physical(plan, &state).await?;
-            if parts_by_state(&cut)? {
-                state.config_mut().options_mut().execution.target_partitions = 1;
-                (physical(plan, &state).await?, 0, None)
+            let parts = physical(plan, &state).await?;
+            if is_cut_rightly(&parts)? {
+                (parts, false, 0, None)
             } else {
-                (cut, 0, None)
+                state.config_mut().options_mut().execution.target_partitions = 1;
+                sources.iter().for_each(|source| source.shared.ordered.store(true, Relaxed));
+                (physical(plan, &state).await?, true, 0, None)
             }
         }
-        Distributed::Whole if depends => (steady(physical(plan, &state).await?, BATCH_ROWS)?, 0, None),
-        Distributed::Whole => (physical(plan, &state).await?, 0, None),
+        Distributed::Whole if depends => (steady(physical(plan, &state).await?, BATCH_ROWS)?, true, 0, None),
+        Distributed::Whole => (physical(plan, &state).await?, true, 0, None),
         Distributed::InParts(parts) => {
             let InParts { plan, skip, fetch } = &**parts;
             let most = fetch.map(|fetch| fetch.saturating_add(*skip));
-            (cut(physical(plan, &state).await?, tasks, most)?, *skip, *fetch)
+            (cut(physical(plan, &state).await?, tasks, most)?, false, *skip, *fetch)
         }
     };
     note_scans(&physical)?;
+    let marked_plan = mark(physical)?;
+    let physical = if is_alone { alone(marked_plan) } else { marked_plan };
     let schema = physical.schema();
-    let ran = cluster.run(mark(physical)?).await?;
+    let ran = cluster.run(physical).await?;
     merge(&ran.facts, sources, registered)?;
     Ok(limited(marked(ran.rows, schema), skip, fetch))
 }
 
-/// Whether rows go to partitions by what a function gives that has a state. Where rows are cut into stages, functions are
-/// known by their names alone.
-fn parts_by_state(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    plan.exists(|node| {
+/// Whether a plan that is cut at its exchanges gives the same rows. Where rows are exchanged, functions are known by their
+/// names alone, without their state. And `not in`, for which a null on one side decides about all rows of the other, must be
+/// decided by one process.
+fn is_cut_rightly(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let is_wrong = plan.exists(|node| {
         let parts = node.downcast_ref::<RepartitionExec>().map(RepartitionExec::partitioning);
-        Ok(matches!(parts, Some(Partitioning::Hash(keys, _)) if keys.iter().any(has_state)))
-    })
+        let by_state = matches!(parts, Some(Partitioning::Hash(keys, _)) if keys.iter().any(has_state));
+        let is_null_aware = node.downcast_ref::<HashJoinExec>().is_some_and(|join| join.null_aware);
+        Ok(by_state || is_null_aware)
+    })?;
+    Ok(!is_wrong)
+}
+
+/// A plan of one partition, which one process runs.
+fn alone(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    let plan = match plan.properties().partitioning.partition_count() {
+        1 => plan,
+        _ => Arc::new(CoalescePartitionsExec::new(plan)),
+    };
+    Arc::new(Alone::new(plan))
 }
 
 /// Some of the rows.

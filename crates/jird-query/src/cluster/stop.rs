@@ -1,9 +1,10 @@
 //! Ends the work of a task.
 
+use super::alone::Alone;
 use crate::interrupt::Interrupt;
 use crate::scan::NdjsonSource;
 use crate::watched::watched;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::source::DataSourceExec;
@@ -20,7 +21,13 @@ impl Stop {
     /// If a step of the plan cannot be made again.
     pub fn of(plan: Arc<dyn ExecutionPlan>) -> Result<(Arc<dyn ExecutionPlan>, Self)> {
         let mut all = vec![Interrupt::default()];
-        let plan = watched(plan, &all[0])?;
+        let plan = plan.transform_up(|node| {
+            let Some(alone) = node.downcast_ref::<Alone>() else { return Ok(Transformed::no(node)) };
+            let (plan, Self(more)) = Self::of(Arc::clone(alone.plan()))?;
+            all.extend(more);
+            Ok(Transformed::yes(Arc::new(Alone::new(plan)) as Arc<dyn ExecutionPlan>))
+        });
+        let plan = watched(plan.data()?, &all[0])?;
         plan.apply(|node| {
             let scan = node.downcast_ref::<DataSourceExec>();
             if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {
