@@ -1,6 +1,6 @@
 //! Machines that end, files that differ, and queries that are ended.
 
-use crate::processes::Processes;
+use crate::processes::{Processes, free_ports};
 use jird_query::cluster::Cluster;
 use jird_query::{ErrorKind, Options, Query, Report};
 use std::fmt::Write;
@@ -94,6 +94,23 @@ fn a_query_that_is_ended_ends_everywhere() {
     let since = Instant::now();
     ask("select count(*)", &file, &cluster).expect("it is answered");
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+}
+
+#[test]
+fn the_script_of_the_guide_answers() {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_jird-cluster"));
+    let folder = program.parent().expect("it is in a folder").to_string_lossy();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    let port = free_ports(5);
+    let done = Command::new("../../examples/cluster.sh")
+        .env("PATH", path)
+        .env("JIRD_CLUSTER_PORT", port.to_string())
+        .output()
+        .expect("it runs");
+    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{err}");
+    assert_eq!(out.lines().count(), 6, "{out}");
+    assert!(err.contains("records     3000"), "{err}");
 }
 
 #[test]

@@ -20,12 +20,13 @@ pub(crate) struct Processes {
     cores: usize,
 }
 
-/// A port that was free a moment ago, like the one after it.
-fn free_port() -> u16 {
+/// A port that was free a moment ago, like those after it: so many in all.
+pub(crate) fn free_ports(count: u16) -> u16 {
     loop {
         let first = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let port = first.local_addr().expect("it has an address").port();
-        if port.checked_add(1).is_some_and(|next| TcpListener::bind(("127.0.0.1", next)).is_ok()) {
+        let is_free = |next: u16| TcpListener::bind(("127.0.0.1", next)).is_ok();
+        if port.checked_add(count).is_some_and(|end| (port + 1..end).all(is_free)) {
             return port;
         }
     }
@@ -55,7 +56,7 @@ impl Processes {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cluster-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder can be made");
-        let at: Address = format!("127.0.0.1:{}", free_port()).parse().expect("it is an address");
+        let at: Address = format!("127.0.0.1:{}", free_ports(2)).parse().expect("it is an address");
         let scheduler =
             start(&["scheduler".to_owned(), "--listen".to_owned(), at.to_string(), "--timeout".into(), "5".into()]);
         let mut all = Self { scheduler, executors: Vec::new(), at, folder, cores };
@@ -66,7 +67,7 @@ impl Processes {
     /// Starts one more executor, in place of one that has ended.
     pub(crate) fn add(&mut self) {
         let number = self.executors.len();
-        let port = free_port();
+        let port = free_ports(2);
         let arguments = ["executor", "--at", &self.at.to_string(), "--listen", &format!("127.0.0.1:{port}"), "--cores"];
         let mut arguments: Vec<_> = arguments.iter().map(ToString::to_string).collect();
         let work = self.folder.join(format!("work-{number}"));
