@@ -7,7 +7,7 @@ use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
 /// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written,
-/// msgspec and pydantic have classes of their own, and pyarrow, pandas, polars and DuckDB read streams of
+/// msgspec and pydantic have classes of their own, and pyarrow, pandas, polars and duckdb read streams of
 /// Arrow, and atheris fuzzes.
 const NEEDED: [&str; 12] = [
     "maturin==1.16.0",
