@@ -1,4 +1,4 @@
-"""`jird.spark`: what Spark reads. The tests of filters and of random records compare with Spark itself and with a model."""
+"""`jird.spark`: what Spark reads. Filters and random records are compared with Spark itself and with a model."""
 
 import base64
 import datetime

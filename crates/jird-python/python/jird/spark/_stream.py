@@ -57,8 +57,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             known = read.get(source.name, 0)
             if source.size < known:
                 raise ValueError(
-                    f"{source.name} has {source.size} bytes, and {known} were read: it was cut or replaced, and what it "
-                    "has now cannot be told from what was read; give new files new names"
+                    f"{source.name} has {source.size} bytes, and {known} were read: it was cut or replaced, and what "
+                    "it has now cannot be told from what was read; give new files new names"
                 )
             if self._until is not None:
                 source = dataclasses.replace(source, size=min(source.size, self._until.get(source.name, 0)))
