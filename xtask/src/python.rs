@@ -157,7 +157,9 @@ impl Environment {
     /// A build of a crate's wheel by a profile of cargo.
     fn maturin(&self, house: &House, folder: &str, profile: &str) -> Command {
         let mut build = inside(house, &self.python, &self.place);
-        build.args(["-m", "maturin", "build", "--quiet", "--profile", profile, "--manifest-path"]);
+        // Of 6 MB, the best compression saves 0.2.
+        build.args(["-m", "maturin", "build", "--quiet", "--compression-level", "9"]);
+        build.args(["--profile", profile, "--manifest-path"]);
         build.arg(Path::new(folder).join("Cargo.toml")).arg("--out").arg(self.place.join("wheels"));
         build
     }
