@@ -1,11 +1,12 @@
 """The same queries by `spark.read.format("jird")` and `spark.read.json`, interleaved, on the same Spark.
 
-    generate-events --events 14000000 -o events.ndjson; generate-events --events 500000 --seed 7 -o warm.ndjson
-    python bench/spark/compare.py cluster filter events.ndjson warm.ndjson      # or local; or rare, groups
+    generate-events --events 14000000 -o events.ndjson
+    generate-events --events 500000 --seed 7 -o warm.ndjson
+    python bench/spark/compare.py cluster filter events.ndjson warm.ndjson      # or local; or slow, rare, groups
 
-`cluster` starts a master and two workers of one core each on loopback, `local` is local[2]. Each engine answers once over
-the small file first. Both get the columns that the query needs, and both give the same rows, which is checked by count and sum. A line of
-JSON with all times goes to standard output.
+`cluster` starts a master and two workers of one core each on loopback, `local` is local[2]. Each engine answers once
+over the small file first. Both get the columns that the query needs, and both give the same rows, which is checked by
+count and sum. A line of JSON with all times goes to standard output.
 """
 
 import json

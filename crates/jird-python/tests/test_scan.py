@@ -340,12 +340,14 @@ def test_types_of_columns(lines, tmp_path):
 
 
 def test_an_arrow_stream_that_nobody_reads_is_released(lines):
+    # Other libraries have threads of their own.
+    before = len(os.listdir("/proc/self/task"))
     for _ in range(50):
         jird.scan(lines[0], columns=["id"], types={"id": int}).__arrow_c_stream__()
     deadline = time.time() + 10
-    while len(os.listdir("/proc/self/task")) > 10 and time.time() < deadline:
+    while len(os.listdir("/proc/self/task")) > before + 8 and time.time() < deadline:
         time.sleep(0.05)
-    assert len(os.listdir("/proc/self/task")) <= 10
+    assert len(os.listdir("/proc/self/task")) <= before + 8
 
 
 def test_scans_leak_nothing(tmp_path):

@@ -1,4 +1,4 @@
-"""`jird.spark`: what Spark reads. The tests of filters and of random records compare with Spark itself and with a model."""
+"""`jird.spark`: what Spark reads. Filters and random records are compared with Spark itself and with a model."""
 
 import base64
 import datetime
@@ -231,7 +231,7 @@ def test_nothing_is_lost_that_read_json_loses(spark, tmp_path):
     )
     # With a schema, the values that do not fit are null, and so is all of the line that is broken.
     lost = rows(spark.read.schema("id long, code long").json(path))
-    assert lost == [(1, 7), (None, None), (3, 7), (4, 7), (5, None)] or lost.count((None, None)) == 2
+    assert lost == [(1, 7), (None, None), (3, 7), (None, None), (5, None)]
     # From a sample, the late key has no column.
     sampled = spark.read.option("samplingRatio", "0.2").json(path)
     assert "late" not in sampled.columns or sampled.count() == 5

@@ -134,7 +134,7 @@ class Driver:
 
 
 def workers_in_python():
-    """The processes in Python that executors of this test have forked: they have this interpreter, and an executor above."""
+    """The processes in Python that executors of this test have forked, by this interpreter."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():

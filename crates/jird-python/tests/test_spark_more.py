@@ -46,7 +46,9 @@ def bucket():
 
 
 def put(url, text):
-    urllib.request.urlopen(urllib.request.Request(url, data=text, method="PUT")).close()
+    # As a form, the server would wait for more.
+    headers = {"Content-Type": "application/octet-stream"}
+    urllib.request.urlopen(urllib.request.Request(url, text, headers, method="PUT"), timeout=60).close()
 
 
 # The bucket comes first: the workers of the session have its environment.

@@ -126,14 +126,14 @@ class Growing:
         self.folder.mkdir()
         self.batches = []
 
-    def run(self, **trigger):
+    def run(self):
         """Reads what is there, in a query of its own."""
         reader = self.spark.readStream.format("jird").schema("i int").options(**self.options)
         query = (
             reader.load(str(self.folder))
             .writeStream.foreachBatch(lambda frame, _: self.batches.append(sorted(i for (i,) in frame.collect())))
             .option("checkpointLocation", str(self.checkpoint))
-            .trigger(**(trigger or {"availableNow": True}))
+            .trigger(availableNow=True)
             .start()
         )
         query.awaitTermination()
@@ -225,7 +225,7 @@ def test_a_file_that_was_cut_or_packed_and_grown_ends_the_stream(spark, tmp_path
     growing.run()
     (growing.folder / "a.ndjson").write_text('{"i": 3}\n')
     with pytest.raises(StreamingQueryException, match="it was cut or replaced"):
-        growing.run(processingTime="10 milliseconds")
+        growing.run()
     (growing.folder / "a.ndjson").write_text('{"i": 1}\n{"i": 2}\n')
     (growing.folder / "b.gz").write_bytes(gzip.compress(b'{"i": 4}\n'))
     assert growing.run() == [1, 2, 4]

@@ -1,7 +1,7 @@
 """Spark's types → the columns that a scan makes, and what is made of them after it.
 
-A column of a scan is an array of Arrow that is what Spark wants, or is converted to that: numbers to narrower ones, texts
-to times, and the JSON text of nested values to structs, arrays and maps.
+A column of a scan is an array of Arrow that is what Spark wants, or is converted to that: numbers to narrower ones,
+texts to times, and the JSON text of nested values to structs, arrays and maps.
 """
 
 import dataclasses
@@ -71,12 +71,14 @@ def _column(field, options):
     return Column(name, arrow, _path(name), scanned, compares, convert, words)
 
 
-_WORD = re.compile(r"(?!(?:and|or|not|is|in|like|between|null|true|false)$)[^\W\d@$][\w@$]*|[@$_][\w@$]*", re.IGNORECASE)
+_RESERVED = {"and", "or", "not", "is", "in", "like", "between", "null", "true", "false"}
 
 
 def _path(name):
     """The path of a column: a name with dots is one already, and so are a word and a key in double quotes."""
-    if "." in name or len(name) > 1 and name.startswith('"') and name.endswith('"') or name.isascii() and _WORD.fullmatch(name):
+    is_quoted = len(name) > 1 and name.startswith('"') and name.endswith('"')
+    is_word = re.fullmatch(r"[A-Za-z_@$][A-Za-z0-9_@$]*", name) and name.lower() not in _RESERVED
+    if "." in name or is_quoted or is_word:
         return name
     return '"' + name.replace('"', '""') + '"'
 

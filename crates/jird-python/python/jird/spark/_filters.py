@@ -4,8 +4,8 @@ A condition keeps all rows that its filter keeps. Where it keeps no others, Spar
 what the conditions compare, with these exceptions:
 
 - A double is a number that was rounded, and conditions compare the digits. So a little more is asked for.
-- A text may be the JSON text of a number or object, if its column takes values of every kind. What can equal such a text
-  is left to Spark, and so is everything that a negation could turn around.
+- A text may be the JSON text of a number or object, if its column takes values of every kind. What can equal such a
+  text is left to Spark, and so is everything that a negation could turn around.
 - NaN and infinities, which no text of JSON has, are left to Spark.
 """
 

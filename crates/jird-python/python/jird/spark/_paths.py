@@ -256,6 +256,9 @@ class _Feed:
                 except Exception as error:
                     # The reader sees the end of the text, and asks here whether it was the end.
                     self.failure = error
+                # The next reader gets a new pipe. This one would not see its end if the same were opened again.
+                os.mkfifo(self._pipe + ".next")
+                os.rename(self._pipe + ".next", self._pipe)
 
     def _pieces(self):
         system, path, _ = _file_system(self._chunk.name)

@@ -54,19 +54,19 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         bytes_max = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         files, taken = 0, 0
         for source in self._sources():
+            known = read.get(source.name, 0)
+            if source.size < known:
+                raise ValueError(
+                    f"{source.name} has {source.size} bytes, and {known} were read: it was cut or replaced, and what "
+                    "it has now cannot be told from what was read; give new files new names"
+                )
             if self._until is not None:
                 source = dataclasses.replace(source, size=min(source.size, self._until.get(source.name, 0)))
-            known = read.get(source.name, 0)
-            if source.size < known and self._until is None:
-                raise ValueError(
-                    f"{source.name} has {source.size} bytes, and {known} were read: it was cut or replaced, and what it "
-                    "has now cannot be told from what was read; give new files new names"
-                )
             if source.size <= known:
                 continue
             if files == files_max or bytes_max is not None and taken >= bytes_max:
                 break
-            end = _end(source, known, None if bytes_max is None else bytes_max - taken)
+            end = _end(source, known, None if bytes_max is None else bytes_max - taken, is_first=not taken)
             if end > known:
                 read[source.name] = end
                 files, taken = files + 1, taken + end - known
@@ -113,15 +113,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return scanned(getattr(partition, "chunks", []), self.schema, self.options)
 
 
-def _end(source, known, bytes_max):
-    """Up to where a file is read now: the end of a line, if possible of the last one within `bytes_max` bytes."""
+def _end(source, known, bytes_max, *, is_first):
+    """Up to where a file is read now: the end of a line, the last one within `bytes_max` bytes.
+
+    The first of a batch may be longer, alone.
+    """
     if not _paths.is_plain(source):
         return source.size
     with open(source.name, "rb") as file:
         if bytes_max is not None and bytes_max < source.size - known:
             found = _last_line_end(file, known, known + bytes_max)
-            # A line that is longer alone.
-            return found if found > known else _first_line_end(file, known + bytes_max, source.size, known)
+            is_done = found > known or not is_first
+            return found if is_done else _first_line_end(file, known + bytes_max, source.size, known)
         return _last_line_end(file, known, source.size)
 
 

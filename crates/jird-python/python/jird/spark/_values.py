@@ -101,7 +101,8 @@ def _text(value):
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_text(item)}" for key, item in value.items()) + "}"
+        members = (f"{json.dumps(key, ensure_ascii=False)}:{_text(item)}" for key, item in value.items())
+        return "{" + ",".join(members) + "}"
     if isinstance(value, list):
         return "[" + ",".join(_text(item) for item in value) + "]"
     return json.dumps(value, ensure_ascii=False)

@@ -61,7 +61,8 @@ class Writer(DataSourceArrowWriter):
         names = [name for name in sorted(os.listdir(self.folder)) if not _paths._is_hidden(name)]
         others = [name for name in names if not name.startswith("part-")]
         if others:
-            raise ValueError(f"{self.folder} has {others[0]!r}, which no writer has written: overwrite deletes part-* alone")
+            words = f"{self.folder} has {others[0]!r}, which no writer has written"
+            raise ValueError(f"{words}: overwrite deletes part-* alone")
         return [os.path.join(self.folder, name) for name in names]
 
     def write(self, iterator):
