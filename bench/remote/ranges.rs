@@ -12,11 +12,12 @@ use jird::lines::{self, Counting, LineReader, Part, ReadAt, newlines};
 use jird::record::{Comparison, Literal, Predicate, Projection};
 use jird_formats::remote::{Remote, RemoteFile, Remotes};
 use object_store::aws::AmazonS3Builder;
-use object_store::path::Path;
+use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
 use std::error::Error;
 use std::fs::File;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -31,13 +32,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (bytes, lines) = match mode.as_str() {
         "plain" => plain(url, at_once as usize)?,
         "jird" => jird(url, u64::from(at_once))?,
-        _ => match File::open(url) {
-            Ok(file) => scan(&file, file.metadata()?.len(), at_once as usize)?,
-            Err(_) => {
-                let file = remote(url)?;
-                scan(&file, file.len(), at_once as usize)?
-            }
-        },
+        _ if Path::new(url).exists() => {
+            let file = File::open(url)?;
+            scan(&file, file.metadata()?.len(), at_once as usize)?
+        }
+        _ => {
+            let file = remote(url)?;
+            scan(&file, file.len(), at_once as usize)?
+        }
     };
     let seconds = begun.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, clippy::print_stdout, reason = "figures for people")]
@@ -50,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// By `object_store`, with its defaults, on as many threads as there are cores.
 fn plain(url: &str, at_once: usize) -> Result<(u64, u64), Box<dyn Error>> {
     let key = url.splitn(4, '/').nth(3).ok_or("no key")?;
-    let (url, key) = (url.to_owned(), Path::parse(key)?);
+    let (url, key) = (url.to_owned(), Key::parse(key)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async move {
         let store: Arc<dyn ObjectStore> = Arc::new(AmazonS3Builder::from_env().with_url(url).build()?);
