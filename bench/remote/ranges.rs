@@ -4,14 +4,20 @@
 //! ```text
 //! ranges plain s3://bucket/events.ndjson 16     16 ranges at a time
 //! ranges jird  s3://bucket/events.ndjson 2      2 threads that read
+//! ranges scan  s3://bucket/events.ndjson 2      2 threads that check each record, and filter: Elapsed > 200
+//! ranges scan  events.ndjson 2                  the same of a file
 //! ```
 
-use jird::lines::{ReadAt, newlines};
-use jird_formats::remote::{Remote, Remotes};
+use jird::lines::{self, Counting, LineReader, Part, ReadAt, newlines};
+use jird::record::{Comparison, Literal, Predicate, Projection};
+use jird_formats::remote::{Remote, RemoteFile, Remotes};
 use object_store::aws::AmazonS3Builder;
-use object_store::path::Path;
+use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};
 use std::error::Error;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,10 +26,21 @@ const RANGE_BYTES: u64 = 4 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mode, url, at_once] = &arguments[..] else { return Err("plain|jird URL N".into()) };
+    let [mode, url, at_once] = &arguments[..] else { return Err("plain|jird|scan URL N".into()) };
     let at_once: u32 = at_once.parse()?;
     let begun = Instant::now();
-    let (bytes, lines) = if mode == "plain" { plain(url, at_once as usize)? } else { jird(url, u64::from(at_once))? };
+    let (bytes, lines) = match mode.as_str() {
+        "plain" => plain(url, at_once as usize)?,
+        "jird" => jird(url, u64::from(at_once))?,
+        _ if Path::new(url).exists() => {
+            let file = File::open(url)?;
+            scan(&file, file.metadata()?.len(), at_once as usize)?
+        }
+        _ => {
+            let file = remote(url)?;
+            scan(&file, file.len(), at_once as usize)?
+        }
+    };
     let seconds = begun.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, clippy::print_stdout, reason = "figures for people")]
     {
@@ -35,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// By `object_store`, with its defaults, on as many threads as there are cores.
 fn plain(url: &str, at_once: usize) -> Result<(u64, u64), Box<dyn Error>> {
     let key = url.splitn(4, '/').nth(3).ok_or("no key")?;
-    let (url, key) = (url.to_owned(), Path::parse(key)?);
+    let (url, key) = (url.to_owned(), Key::parse(key)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async move {
         let store: Arc<dyn ObjectStore> = Arc::new(AmazonS3Builder::from_env().with_url(url).build()?);
@@ -59,9 +76,52 @@ fn plain(url: &str, at_once: usize) -> Result<(u64, u64), Box<dyn Error>> {
     })
 }
 
-/// As a query does: each thread reads its part from one end to the other.
+fn remote(url: &str) -> Result<RemoteFile, Box<dyn Error>> {
+    match Remotes::default().open(url)? {
+        Remote::File(file) => Ok(file),
+        Remote::Whole(_) => Err("the server sends no ranges".into()),
+    }
+}
+
+/// As a query does that filters: threads take 2 MB each, check every record, and find those that match. Returns how many
+/// bytes there are, and how many records match.
+fn scan(file: &dyn ReadAt, len: u64, threads: usize) -> Result<(u64, u64), Box<dyn Error>> {
+    let projection = Projection::new(&[jird::Path::root().key("Elapsed")]);
+    let literal = Literal::Number("200".into());
+    let filter = Predicate::Compare { slot: 0, op: Comparison::Gt, literal };
+    let (mut matched, mut result) = (0, Ok(()));
+    lines::drive(
+        lines::ranges(0..len, 2 << 20).map(|range| (0, range)),
+        threads,
+        || LineReader::new(lines::Options::default()),
+        |reader: &mut LineReader, range| {
+            let mut found = 0_u64;
+            let read = reader.read::<std::io::Error>(
+                Part::Range(file, range),
+                Counting::default(),
+                (&projection, Some(&filter)),
+                |_, _| {
+                    found += 1;
+                    ControlFlow::Continue(())
+                },
+                |_, _| ControlFlow::Break(()),
+                |_, _| Ok(ControlFlow::Continue(())),
+            );
+            ((found, read), reader.lines())
+        },
+        |(found, read), _| {
+            matched += found;
+            result = read.map(drop);
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    result?;
+    Ok((len, matched))
+}
+
+/// Reads as a query does: each thread reads its part from one end to the other.
 fn jird(url: &str, threads: u64) -> Result<(u64, u64), Box<dyn Error>> {
-    let Remote::File(file) = Remotes::default().open(url)? else { return Err("the server sends no ranges".into()) };
+    let file = remote(url)?;
     let part = file.len().div_ceil(threads.max(1));
     let read = |from: u64| {
         let (mut at, end) = (from, file.len().min(from + part));

@@ -28,7 +28,7 @@ mod output;
 mod progress;
 #[cfg(feature = "query")]
 mod query;
-#[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
+
 mod remote;
 #[cfg(feature = "serve")]
 mod serve;

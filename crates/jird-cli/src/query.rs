@@ -27,7 +27,7 @@ Examples:
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
   jird query \"select Message where Elapsed > 200\" --store shop-log --since 30d
-  jird query \"select count(*) where Level = 'Error'\" 's3://bucket/logs/*.ndjson.gz' --remote-budget 10G
+  jird query \"select count(*) where Level = 'Error'\" 's3://bucket/logs/*.gz'
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
   jird query \"select * where user.id = 7\" events.ndjson -o seven.parquet
   jird query \"select Message where \\\"@t\\\" >= timestamp '2024-03-05T07:00:00+01:00'\" events.ndjson

@@ -47,6 +47,16 @@ fn every_example_of_every_command_runs() {
                 Some(arguments) => (format!("timeout 1 jird serve {arguments}"), 124),
                 None => (example.to_owned(), wanted),
             };
+            // There is no such bucket.
+            let (example, wanted) = match example.split_once("s3://") {
+                Some(_) => (
+                    format!(
+                        "AWS_ENDPOINT=https://127.0.0.1:1 AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=key {example} --remote-patience 0.1"
+                    ),
+                    2,
+                ),
+                None => (example, wanted),
+            };
             let output = shell(&folder, &example);
             assert_eq!(output.status.code(), Some(wanted), "{example}\n{}", folder::words(&output));
             ran += 1;

@@ -39,7 +39,7 @@ fn is_right(trick: Trick, more: &[&str]) -> u64 {
 /// The command fails, with such a message, and prints no row.
 #[track_caller]
 fn is_refused(trick: Trick, words: &str) {
-    for more in [&[][..], &["--remote-block", "65536"], &["--threads", "1", "--remote-block", "1000"]] {
+    for more in [&[][..], &["--threads", "1", "--remote-block", "1000"]] {
         let (_, remote, _) = ask(trick, more);
         assert_eq!((&*remote.out, remote.code), ("", 2), "{trick:?}: {}", remote.said);
         assert!(remote.said.starts_with("jird: URL: ") && remote.said.contains(words), "{trick:?}: {}", remote.said);

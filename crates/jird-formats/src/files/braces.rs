@@ -24,7 +24,7 @@ pub fn alternatives(pattern: &str) -> Vec<String> {
             let after = &rest[at + 1..];
             return parts.iter().flat_map(|part| alternatives(&format!("{before}{part}{after}"))).collect();
         }
-        parts.last_mut().expect("there is one from the start").push(char);
+        parts.last_mut().into_iter().for_each(|part| part.push(char));
     }
     vec![pattern.to_owned()]
 }

@@ -36,7 +36,7 @@ use std::time::Duration;
 use watch::Limits;
 
 /// How remote inputs are read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RemoteOptions {
     /// The most bytes that are fetched, all inputs together. Without it, there is no limit.
     pub budget: Option<u64>,

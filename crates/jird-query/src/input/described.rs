@@ -1,7 +1,7 @@
 //! Files as other processes can open them.
 
 use super::elements::Layout;
-use super::{Access, From, InputFile, Progress, Reading, Refusal, Remotes, remote};
+use super::{Access, From, InputFile, Progress, Reading, Refusal, Remotes};
 use crate::error::Error;
 use jird_formats::files::FileFormat;
 use serde::{Deserialize, Serialize};
@@ -115,11 +115,7 @@ impl Described {
         static REMOTES: LazyLock<Remotes> = LazyLock::new(Remotes::default);
         let reading = Reading { from: self.layout.from(), records, remotes: REMOTES.clone(), ..Reading::default() };
         let progress = Arc::new(Progress::default());
-        let opened = match &self.version {
-            Some(_) => remote::one(&self.path, &reading, &progress),
-            None => InputFile::open(&self.path, self.table.as_deref(), &reading, &progress),
-        };
-        let file = match opened {
+        let file = match InputFile::at(&self.path, self.table.as_deref(), &reading, &progress) {
             Ok(file) => InputFile { name: Some(self.shown.clone()), index: self.index, ..file },
             Err(Refusal::Unreadable(message)) => {
                 return Err(failed(&format!(

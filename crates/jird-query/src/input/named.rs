@@ -30,3 +30,22 @@ impl Input {
         Ok(Self { files: vec![Arc::new(file)], noted: Arc::default() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use std::net::TcpListener;
+
+    #[test]
+    fn what_is_named_is_no_url() {
+        let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
+        elsewhere.set_nonblocking(true).unwrap();
+        let url = format!("http://{}/a.ndjson", elsewhere.local_addr().unwrap());
+        for path in [url.as_str(), "s3://bucket/a.ndjson", "file:///etc/passwd"] {
+            let error = Input::named(&Named::new("a", path), &Reading::default(), &Arc::default()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Input, "{error}");
+        }
+        assert!(elsewhere.accept().is_err());
+    }
+}

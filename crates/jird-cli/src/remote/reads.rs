@@ -13,13 +13,13 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct RemoteArgs {
     /// Of inputs that are URLs, fetch at most this many bytes, such as 500M or 10G, and stop with an error before more
-    #[arg(long, value_name = "BYTES")]
-    remote_budget: Option<ByteSize>,
+    #[arg(long = "remote-budget", value_name = "BYTES")]
+    budget: Option<ByteSize>,
     /// Give up a server that sends nothing, or almost nothing, for this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = RemoteOptions::PATIENCE.as_secs_f64(), value_parser = seconds)]
-    remote_patience: f64,
-    #[arg(long, hide = true, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
-    remote_block: Option<u64>,
+    #[arg(long = "remote-patience", value_name = "SECONDS", default_value_t = RemoteOptions::PATIENCE.as_secs_f64(), value_parser = seconds)]
+    patience: f64,
+    #[arg(long = "remote-block", hide = true, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    block: Option<u64>,
 }
 
 /// A time that is longer than nothing and shorter than a day.
@@ -38,9 +38,9 @@ impl RemoteArgs {
     pub(crate) fn begin(self) -> Remotes {
         let default = RemoteOptions::default();
         let remotes = Remotes::new(RemoteOptions {
-            budget: self.remote_budget.map(|budget| budget.as_u64()),
-            patience: Duration::from_secs_f64(self.remote_patience),
-            block_bytes: self.remote_block.unwrap_or(default.block_bytes),
+            budget: self.budget.map(|budget| budget.as_u64()),
+            patience: Duration::from_secs_f64(self.patience),
+            block_bytes: self.block.unwrap_or(default.block_bytes),
         });
         *REMOTES.lock().unwrap_or_else(PoisonError::into_inner) = Some(remotes.clone());
         remotes
