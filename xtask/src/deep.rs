@@ -8,6 +8,7 @@ use crate::miri;
 use crate::packages;
 use crate::python;
 use crate::step::{Log, Outcome, Step};
+use crate::test::both;
 
 /// How long to fuzz each target, unless an option says otherwise.
 pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
@@ -75,7 +76,7 @@ fn cluster(house: &House, log: &mut Log) -> Outcome {
     let parts = ["test", "--package", "jird-query", "--features", "cluster", "--lib", "cluster::"];
     let parts = log.run_tests(&mut house.cargo(parts));
     let tested = log.run_tests(house.cargo(["test"]).args(MANIFEST));
-    (formatted && linted && theirs && parts && tested).into()
+    both((formatted && linted && theirs).into(), both(parts, tested))
 }
 
 fn binary(house: &House, log: &mut Log) -> Outcome {

@@ -137,7 +137,7 @@ fn tests(house: &House, log: &mut Log) -> Outcome {
     both(engine, log.run_tests(command.args(others(house))))
 }
 
-fn both(one: Outcome, other: Outcome) -> Outcome {
+pub(crate) fn both(one: Outcome, other: Outcome) -> Outcome {
     if one == Outcome::Passed { other } else { one }
 }
 

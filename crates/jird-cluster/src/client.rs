@@ -37,7 +37,7 @@ use tonic::transport::{Channel, Endpoint};
 
 /// The job's state is asked for this often at first, and half as often each time, down to the second.
 const ASK_FIRST: Duration = Duration::from_millis(2);
-const ASK_LAST: Duration = Duration::from_millis(50);
+const ASK_LAST: Duration = Duration::from_millis(20);
 
 /// A scheduler that does not answer for so long is taken for gone.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -190,7 +190,7 @@ impl Cluster for Client {
     fn run(&self, plan: Arc<dyn ExecutionPlan>) -> Running<'_> {
         Box::pin(async move {
             let message = encoded(Arc::clone(&plan))?;
-            let job = Job { scheduler: self.scheduler.clone(), at: self.at.clone() };
+            let job = Job { scheduler: self.scheduler.clone(), at: self.at.clone(), tasks: self.tasks };
             let work = job.run(message, Arc::clone(&self.jobs));
             let work = self.runtime.spawn(work);
             let abort = AbortOnDrop(work.abort_handle());
@@ -234,6 +234,7 @@ fn other(words: &str) -> DataFusionError {
 struct Job {
     scheduler: Scheduler,
     at: Address,
+    tasks: usize,
 }
 
 impl Job {
@@ -261,8 +262,8 @@ impl Job {
     }
 
     async fn submit(&mut self, plan: Vec<u8>) -> Result<String, DataFusionError> {
-        // The plan is cut already. A join that the scheduler changes has one partition, which fits wherever it stands.
-        let config = SessionConfig::new_with_ballista().with_target_partitions(1);
+        // The scheduler may cut what it reads into as many parts as the plan was cut into.
+        let config = SessionConfig::new_with_ballista().with_target_partitions(self.tasks);
         let settings = config.options().entries().into_iter();
         let settings = settings.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect();
         let query = ExecuteQueryParams {

@@ -17,7 +17,7 @@ use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
@@ -36,6 +36,9 @@ pub(crate) fn session(context: &SessionContext) -> SessionContext {
     optimizer.enable_join_dynamic_filter_pushdown = false;
     optimizer.enable_topk_dynamic_filter_pushdown = false;
     optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    // Joins are cut on both sides.
+    optimizer.hash_join_single_partition_threshold = 0;
+    optimizer.hash_join_single_partition_threshold_rows = 0;
     // Parts go to tasks as they were cut.
     optimizer.enable_round_robin_repartition = false;
     SessionContext::new_with_state(state)
@@ -90,14 +93,15 @@ pub(crate) async fn run(
 }
 
 /// Whether a plan that is cut at its exchanges gives the same rows. Where rows are exchanged, functions are known by their
-/// names alone, without their state. And `not in`, for which a null on one side decides about all rows of the other, must be
-/// decided by one process.
+/// names alone, without their state. And a join that collects one side is one process's: for `not in`, a null on one side
+/// decides about all rows of the other, and a side whose size is not known would be cut again.
 fn is_cut_rightly(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let is_wrong = plan.exists(|node| {
         let parts = node.downcast_ref::<RepartitionExec>().map(RepartitionExec::partitioning);
         let by_state = matches!(parts, Some(Partitioning::Hash(keys, _)) if keys.iter().any(has_state));
-        let is_null_aware = node.downcast_ref::<HashJoinExec>().is_some_and(|join| join.null_aware);
-        Ok(by_state || is_null_aware)
+        let join = node.downcast_ref::<HashJoinExec>();
+        let collects = |join: &HashJoinExec| join.null_aware || *join.partition_mode() == PartitionMode::CollectLeft;
+        Ok(by_state || join.is_some_and(collects))
     })?;
     Ok(!is_wrong)
 }
