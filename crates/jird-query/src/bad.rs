@@ -156,6 +156,7 @@ impl BadSink {
     /// Notes bad records of a file, or of a range of it that begins at `start`. Records that are not JSON are noted only
     /// if `rules` is set, and those that do not fit a schema only if `misfits` is; if not, another scan of the same file
     /// notes them.
+    #[cfg_attr(not(feature = "cluster"), expect(clippy::needless_pass_by_value, reason = "elsewhere they are kept"))]
     pub(crate) fn note(
         &self,
         file: &InputFile,
@@ -163,17 +164,26 @@ impl BadSink {
         found: Found,
         (rules, misfits): (bool, bool),
     ) -> Result<(), Error> {
-        let records = match &self.to {
-            To::Records(records) => records,
+        match &self.to {
+            To::Records(records) => self.note_lines(records, file, &found, (rules, misfits)),
             #[cfg(feature = "cluster")]
             To::Kept(kept) => {
                 if !found.bad.is_empty() {
                     let what = KeptWhat::Lines { start, found, notes: (rules, misfits) };
                     kept.lock().unwrap_or_else(PoisonError::into_inner).push(Kept { file: file.index, what });
                 }
-                return Ok(());
+                Ok(())
             }
-        };
+        }
+    }
+
+    fn note_lines(
+        &self,
+        records: &Mutex<BadRecords>,
+        file: &InputFile,
+        found: &Found,
+        (rules, misfits): (bool, bool),
+    ) -> Result<(), Error> {
         let name = file.shown();
         for bad in &found.bad {
             let line = found.lines_before + bad.lines + 1;

@@ -1,4 +1,5 @@
 //! Inputs that are URLs: a web server of the test's own, which may lie, stall and cut off; and moto, a server of S3.
+#![allow(clippy::print_stdout, reason = "what is skipped is for who reads the log")]
 #![cfg(all(feature = "query", feature = "convert", feature = "remote"))]
 
 #[path = "../folder/mod.rs"]

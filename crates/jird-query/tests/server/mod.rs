@@ -2,6 +2,7 @@
 //! and its folders can be buckets of S3.
 #![allow(dead_code, reason = "several tests share it, and none needs everything")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -185,14 +186,14 @@ impl Shared {
         let mut head =
             format!("HTTP/1.1 {status}\r\nETag: \"{tag}\"\r\nLast-Modified: {DATE}\r\nAccept-Ranges: bytes\r\n");
         if asked.is_some() && self.trick != Trick::NoRange {
-            head += &format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1);
+            let _ = write!(head, "Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1);
         }
         if self.trick == Trick::NoLength || self.trick == Trick::Endless {
             head += "Transfer-Encoding: chunked\r\n";
         } else {
             let more = if self.trick == Trick::More { 7 } else { 0 };
-            let less = if self.trick == Trick::Less { 1 } else { 0 };
-            head += &format!("Content-Length: {}\r\n", body.len() + more - less);
+            let less = usize::from(self.trick == Trick::Less);
+            let _ = write!(head, "Content-Length: {}\r\n", body.len() + more - less);
         }
         out.write_all(format!("{head}\r\n").as_bytes())?;
         if request.method == "HEAD" {
@@ -259,7 +260,8 @@ impl Shared {
         let mut xml = "<ListBucketResult><IsTruncated>false</IsTruncated>".to_owned();
         for (key, size) in keys.iter().filter(|(key, _)| key.starts_with(&prefix)) {
             if delimiter.is_empty() || !key[prefix.len()..].contains(&delimiter) {
-                xml += &format!(
+                let _ = write!(
+                    xml,
                     "<Contents><Key>{key}</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified>\
                      <ETag>\"0\"</ETag><Size>{size}</Size></Contents>"
                 );
