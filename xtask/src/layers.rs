@@ -38,7 +38,7 @@ const CRATES: [Layers; 9] = [
                 writer database queries select follow intake state guard served query events read change doors paths \
                 openapi page tls service server",
     },
-    Layers { name: "jird-cluster", order: "address codec engine scheduler executor client" },
+    Layers { name: "jird-cluster", order: "told address codec engine scheduler executor client" },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",

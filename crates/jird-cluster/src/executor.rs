@@ -3,6 +3,7 @@
 use crate::address::Address;
 use crate::codec::{MESSAGE_BYTES_MAX, codec, registry};
 use crate::engine::Engine;
+use crate::told::tell;
 use anyhow::{Context, Result};
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
@@ -30,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    crate::tell();
+    tell();
     let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
     let listen = args.listen.resolve()?;
     let grpc_port = listen.port().checked_add(1).context("the port after this one is used too, and there is none")?;

@@ -3,6 +3,7 @@
 //! One process is the scheduler, each machine runs an executor, and `jird-cluster query` asks. It takes the same
 //! arguments as `jird query` and gives the same rows: jird plans the query where it is asked, Ballista cuts the plan into
 //! stages and tasks, and jird's scan runs in the tasks.
+#![forbid(unsafe_code)]
 
 mod address;
 mod client;
@@ -10,6 +11,7 @@ mod codec;
 mod engine;
 mod executor;
 mod scheduler;
+mod told;
 
 pub use address::Address;
 pub use client::reach;
@@ -75,9 +77,4 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// Sends what Ballista tells to standard error: warnings, or what `RUST_LOG` asks for.
-fn tell() {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
 }

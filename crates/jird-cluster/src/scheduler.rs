@@ -2,6 +2,7 @@
 
 use crate::address::Address;
 use crate::codec::{MESSAGE_BYTES_MAX, codec};
+use crate::told::tell;
 use anyhow::{Context, Result};
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::utils::default_session_builder;
@@ -25,7 +26,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    crate::tell();
+    tell();
     let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
     runtime.block_on(serve(args))
 }
