@@ -11,11 +11,14 @@ use std::path::{Path, PathBuf};
 pub(crate) struct RemoteArgs {}
 
 #[cfg(feature = "query")]
-type Remotes = jird_query::Remotes;
+use jird_query::Remotes;
+/// There is nothing to say.
 #[cfg(not(feature = "query"))]
-type Remotes = ();
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Remotes(());
 
 impl RemoteArgs {
+    #[expect(clippy::unused_self, reason = "where URLs are read, there are options")]
     pub(crate) fn begin(self) -> Remotes {
         Remotes::default()
     }

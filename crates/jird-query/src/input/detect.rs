@@ -1,11 +1,38 @@
 //! Detects the layout of a text by its name and its first bytes.
 
 use super::elements::Layout;
-use jird_formats::files::{FileFormat, plain_name};
+use super::{From, Reading, Refusal};
+use jird_formats::files::{FileFormat, Text, plain_name};
 use std::path::Path;
 
+/// The layout of a text: what the user says, or else what it looks like.
+pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layout, Refusal> {
+    let is_array = text.start.trim_ascii_start().starts_with(b"[");
+    let layout = match reading.from {
+        From::Detect => detected(path, &text.start),
+        From::Ndjson => Layout::Lines,
+        From::Json if is_array => Layout::Array,
+        From::Json => Layout::Values,
+        From::Quarantine => Layout::Quarantine,
+        From::Csv => Layout::Table(FileFormat::Csv),
+        From::Tsv => Layout::Table(FileFormat::Tsv),
+        From::Sqlite => Layout::Table(FileFormat::Sqlite),
+        From::Parquet => Layout::Table(FileFormat::Parquet),
+        From::Arrow => Layout::Table(FileFormat::Arrow),
+    };
+    let layout = match layout {
+        Layout::Lines | Layout::Array | Layout::Values if reading.records.is_some() => Layout::Table(FileFormat::Json),
+        layout => layout,
+    };
+    let is_binary = matches!(layout, Layout::Table(FileFormat::Sqlite | FileFormat::Parquet | FileFormat::Arrow));
+    match text.encoding().filter(|_| !is_binary) {
+        Some(encoding) => Err(Refusal::Encoding(encoding)),
+        None => Ok(layout),
+    }
+}
+
 /// The layout of a text that begins with `start`.
-pub(super) fn layout(path: &Path, start: &[u8]) -> Layout {
+fn detected(path: &Path, start: &[u8]) -> Layout {
     let named = FileFormat::of_own_name(plain_name(path));
     let text = start.trim_ascii_start();
     match (FileFormat::of_bytes(start), named) {
@@ -73,14 +100,14 @@ mod tests {
             ("a.json", "{\"a\":\"}\n", Layout::Values),
             ("", "", Layout::Lines),
         ] {
-            assert_eq!(layout(Path::new(name), start.as_bytes()), expected, "{name} {start:?}");
+            assert_eq!(detected(Path::new(name), start.as_bytes()), expected, "{name} {start:?}");
         }
         for (name, start, format) in [
             ("a", "PAR1", FileFormat::Parquet),
             ("a.json", "SQLite format 3\0", FileFormat::Sqlite),
             ("a.csv.gz", "a,b\n", FileFormat::Csv),
         ] {
-            assert_eq!(layout(Path::new(name), start.as_bytes()), Layout::Table(format), "{name}");
+            assert_eq!(detected(Path::new(name), start.as_bytes()), Layout::Table(format), "{name}");
         }
     }
 }

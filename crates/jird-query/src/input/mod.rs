@@ -27,6 +27,7 @@ use crate::error::{Error, words};
 use ahead::Ahead;
 use counted::Counted;
 pub(crate) use counted::PositionedFile;
+use detect::layout;
 use elements::Elements;
 use jird::event::Pattern;
 use jird::lines::newlines;
@@ -89,6 +90,7 @@ pub(crate) struct Reading {
     /// Of stores: the time of the events that are read.
     pub(crate) window: Window,
     /// Of URLs: how they are read.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "no URL is read"))]
     pub(crate) remotes: Remotes,
 }
 
@@ -168,6 +170,7 @@ enum Access {
     /// Any number of times, in blocks: one state of an event store.
     Store(Box<StoreText>),
     /// Any number of times, also at any offset: an object of a remote store.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "there are none"))]
     Remote(RemoteFile),
 }
 
@@ -668,31 +671,6 @@ impl InputFile {
             left -= read as u64;
         }
         Ok(lines)
-    }
-}
-
-fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layout, Refusal> {
-    let is_array = text.start.trim_ascii_start().starts_with(b"[");
-    let layout = match reading.from {
-        From::Detect => detect::layout(path, &text.start),
-        From::Ndjson => Layout::Lines,
-        From::Json if is_array => Layout::Array,
-        From::Json => Layout::Values,
-        From::Quarantine => Layout::Quarantine,
-        From::Csv => Layout::Table(FileFormat::Csv),
-        From::Tsv => Layout::Table(FileFormat::Tsv),
-        From::Sqlite => Layout::Table(FileFormat::Sqlite),
-        From::Parquet => Layout::Table(FileFormat::Parquet),
-        From::Arrow => Layout::Table(FileFormat::Arrow),
-    };
-    let layout = match layout {
-        Layout::Lines | Layout::Array | Layout::Values if reading.records.is_some() => Layout::Table(FileFormat::Json),
-        layout => layout,
-    };
-    let is_binary = matches!(layout, Layout::Table(FileFormat::Sqlite | FileFormat::Parquet | FileFormat::Arrow));
-    match text.encoding().filter(|_| !is_binary) {
-        Some(encoding) => Err(Refusal::Encoding(encoding)),
-        None => Ok(layout),
     }
 }
 
