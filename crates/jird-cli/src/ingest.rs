@@ -118,7 +118,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let settings = args.settings()?;
     if is_url(&args.store) {
         bail!(
-            "{}: is a URL; a store is filled on this machine, and can be read where it is copied to",
+            "{}: is a URL; a store is filled on this machine, and can then be copied there and read",
             args.store.display()
         );
     }

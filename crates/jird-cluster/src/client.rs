@@ -35,7 +35,7 @@ use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
 use tonic::transport::{Channel, Endpoint};
 
-/// The job's state is asked for this often at first, and half as often each time, down to the second.
+/// The pause between two questions about a job's state: at first, and at last. It doubles each time.
 const ASK_FIRST: Duration = Duration::from_millis(2);
 const ASK_LAST: Duration = Duration::from_millis(20);
 
