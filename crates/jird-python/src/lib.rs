@@ -51,6 +51,7 @@ mod _jird {
     #[pymodule_export]
     use crate::store::Store;
     use pyo3::exceptions::PyImportError;
+    use pyo3::panic::PanicException;
     use pyo3::prelude::*;
     use std::ffi::OsString;
 
@@ -59,6 +60,13 @@ mod _jird {
     #[pyfunction]
     fn run(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
         py.detach(|| jird_cli::run(arguments))
+    }
+
+    /// Panics, in builds for tests.
+    #[cfg(debug_assertions)]
+    #[pyfunction]
+    fn _panic(words: &str) {
+        panic!("{words}");
     }
 
     #[pymodule_init]
@@ -70,6 +78,8 @@ mod _jird {
         }
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("kernel", jird::kernel::Kernel::best().name())?;
+        // What a panic becomes; `jird.errors` makes a RuntimeError of it.
+        module.add("PanicException", module.py().get_type::<PanicException>())?;
         for (name, bit) in crate::dumps::OPTIONS {
             module.add(name, bit)?;
         }

@@ -100,8 +100,7 @@ impl Store {
     /// Appends events: lines of JSON. All of them are taken or none.
     fn append_lines(&self, py: Python<'_>, lines: &Bound<'_, PyAny>) -> PyResult<u64> {
         let text = Text::of(lines)?;
-        let copied = (!text.is_fixed()).then(|| text.bytes().to_vec());
-        let lines = copied.as_deref().unwrap_or_else(|| text.bytes());
+        let lines = text.bytes();
         let mut bad = None;
         let batch = py.detach(|| {
             Batch::prepare(lines, self.opened.settings(), &mut |_, line, error| {

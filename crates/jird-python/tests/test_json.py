@@ -285,3 +285,10 @@ def test_the_corpus(corpus):
         value = json.loads(text)
         assert ours.loads(text) == value
         assert ours.dumps(value) == json.dumps(value)
+
+
+def test_the_modules_of_json_are_there():
+    for name in ("codecs", "decoder", "encoder", "scanner"):
+        assert getattr(ours, name) is getattr(json, name)
+    with pytest.raises(ours.decoder.JSONDecodeError):
+        ours.loads("{")

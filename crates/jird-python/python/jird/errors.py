@@ -2,6 +2,8 @@
 
 from json import JSONDecodeError as _JSONDecodeError
 
+from ._jird import PanicException as _Panic
+
 __all__ = ["JSONDecodeError", "JSONEncodeError", "QueryError"]
 
 
@@ -36,6 +38,21 @@ class JSONEncodeError(TypeError):
 
 class QueryError(ValueError):
     """A query was not answered: the SQL is wrong, or what it reads."""
+
+
+def _words(panic):
+    # A panic that goes through several calls takes its words along.
+    return BaseException.__str__(panic).removesuffix(_BUG) + _BUG
+
+
+_BUG = " (this is a bug of jird: please report it)"
+
+
+# What any function of the extension module raises if its Rust code panics. PyO3 derives it from BaseException, which
+# `except Exception` lets by.
+_Panic.__bases__ = (RuntimeError,)
+_Panic.__module__ = "jird"
+_Panic.__str__ = _words
 
 
 for _class in (JSONDecodeError, JSONEncodeError, QueryError):

@@ -15,6 +15,8 @@ __all__ = ["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dump", "dumps", "lo
 
 JSONDecodeError = _json.JSONDecodeError
 detect_encoding = _json.detect_encoding
+# The modules of the package `json`, which some programs reach through it, as `json.decoder.JSONDecodeError`.
+codecs, decoder, encoder, scanner = _json.codecs, _json.decoder, _json.encoder, _json.scanner
 
 
 def loads(

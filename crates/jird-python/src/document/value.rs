@@ -28,7 +28,7 @@ pub(crate) struct Document {
 /// Parses a JSON text, given as bytes, bytearray, memoryview or str, into a Document.
 ///
 /// All of the text is checked, as by `loads`; values are made when they are asked for. Bytes and str are held and not
-/// copied. Raises JSONDecodeError.
+/// copied, other buffers are copied. Raises JSONDecodeError.
 #[pyfunction]
 #[pyo3(signature = (data, /))]
 pub(crate) fn parse(data: &Bound<'_, PyAny>) -> PyResult<Document> {

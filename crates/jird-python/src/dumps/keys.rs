@@ -2,6 +2,7 @@
 
 use super::{NON_STR_KEYS, SORT_KEYS, is_on, other, time};
 use crate::raw::encode::{Encoder, Failure, because};
+use crate::raw::members;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyString, PyTime};
 
@@ -10,8 +11,8 @@ use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyString, 
 pub(super) fn write<'py>(encoder: &mut Encoder<'py>, dict: &Bound<'py, PyDict>) -> Result<(), Failure> {
     let mut members = Vec::with_capacity(dict.len());
     let texts = is_on(encoder, NON_STR_KEYS);
-    // A copy of the references: `default` may change the dict.
-    for (key, value) in dict.iter() {
+    // As they were: what makes a text of a key may change the dict, and so may `default`.
+    for (key, value) in members::copied(dict) {
         let text = match key.cast::<PyString>() {
             Ok(text) => utf8(text)?.to_owned(),
             Err(_) if texts => text_of(encoder, &key)?,

@@ -82,16 +82,17 @@ impl Unit {
         const SECOND: i64 = 1_000_000;
         let data = dtype.py().import("numpy")?.call_method1("datetime_data", (dtype,))?;
         let (unit, count): (String, i64) = data.extract()?;
+        let micros = |each: i64| count.checked_mul(each).map(Self::Micros);
         Ok(match unit.as_str() {
             "Y" => Some(Self::Years(count)),
             "M" => Some(Self::Months(count)),
-            "W" => Some(Self::Micros(count * SECOND * 604_800)),
-            "D" => Some(Self::Micros(count * SECOND * 86_400)),
-            "h" => Some(Self::Micros(count * SECOND * 3600)),
-            "m" => Some(Self::Micros(count * SECOND * 60)),
-            "s" => Some(Self::Micros(count * SECOND)),
-            "ms" => Some(Self::Micros(count * 1000)),
-            "us" => Some(Self::Micros(count)),
+            "W" => micros(SECOND * 604_800),
+            "D" => micros(SECOND * 86_400),
+            "h" => micros(SECOND * 3600),
+            "m" => micros(SECOND * 60),
+            "s" => micros(SECOND),
+            "ms" => micros(1000),
+            "us" => micros(1),
             "ns" => Some(Self::Nanos(count)),
             _ => None,
         })
@@ -132,26 +133,26 @@ fn array_of(encoder: &mut Encoder<'_>, kind: &Kind, shape: &[usize], rest: &mut 
 fn element(encoder: &mut Encoder<'_>, kind: &Kind, rest: &mut &[u8]) -> Result<(), Failure> {
     match kind {
         Kind::Bool => {
-            let [value] = take::<1>(rest);
+            let [value] = take::<1>(rest)?;
             encoder.out.bytes(if value == 0 { b"false," } else { b"true," });
         }
         Kind::Signed(size) => encoder.out.i64(match size {
-            1 => i8::from_ne_bytes(take(rest)).into(),
-            2 => i16::from_ne_bytes(take(rest)).into(),
-            4 => i32::from_ne_bytes(take(rest)).into(),
-            _ => i64::from_ne_bytes(take(rest)),
+            1 => i8::from_ne_bytes(take(rest)?).into(),
+            2 => i16::from_ne_bytes(take(rest)?).into(),
+            4 => i32::from_ne_bytes(take(rest)?).into(),
+            _ => i64::from_ne_bytes(take(rest)?),
         }),
         Kind::Unsigned(size) => encoder.out.u64(match size {
-            1 => u8::from_ne_bytes(take(rest)).into(),
-            2 => u16::from_ne_bytes(take(rest)).into(),
-            4 => u32::from_ne_bytes(take(rest)).into(),
-            _ => u64::from_ne_bytes(take(rest)),
+            1 => u8::from_ne_bytes(take(rest)?).into(),
+            2 => u16::from_ne_bytes(take(rest)?).into(),
+            4 => u32::from_ne_bytes(take(rest)?).into(),
+            _ => u64::from_ne_bytes(take(rest)?),
         }),
-        Kind::Float(2) => encoder.out.f32(half(u16::from_ne_bytes(take(rest)))),
-        Kind::Float(4) => encoder.out.f32(f32::from_ne_bytes(take(rest))),
-        Kind::Float(_) => encoder.out.f64(f64::from_ne_bytes(take(rest))),
+        Kind::Float(2) => encoder.out.f32(half(u16::from_ne_bytes(take(rest)?))),
+        Kind::Float(4) => encoder.out.f32(f32::from_ne_bytes(take(rest)?)),
+        Kind::Float(_) => encoder.out.f64(f64::from_ne_bytes(take(rest)?)),
         Kind::Time(unit) => {
-            let value = i64::from_ne_bytes(take(rest));
+            let value = i64::from_ne_bytes(take(rest)?);
             let micros = unit.micros(value).ok_or_else(|| because("unsupported numpy.datetime64: out of range"))?;
             let text = time::since_1970(encoder, micros)?;
             encoder.out.string(&text, b',');
@@ -160,11 +161,12 @@ fn element(encoder: &mut Encoder<'_>, kind: &Kind, rest: &mut &[u8]) -> Result<(
     Ok(())
 }
 
-/// The first `LEN` bytes of `rest`, which is as long as the array's shape says.
-fn take<const LEN: usize>(rest: &mut &[u8]) -> [u8; LEN] {
-    let (first, left) = rest.split_first_chunk().expect("`tobytes` gives all elements");
+/// The first `LEN` bytes of `rest`.
+fn take<const LEN: usize>(rest: &mut &[u8]) -> Result<[u8; LEN], Failure> {
+    // A subclass of a scalar may have a `tobytes` of its own.
+    let (first, left) = rest.split_first_chunk().ok_or_else(|| because("numpy: `tobytes` gives too few bytes"))?;
     *rest = left;
-    *first
+    Ok(*first)
 }
 
 /// A half (IEEE 754 binary16) as a single.

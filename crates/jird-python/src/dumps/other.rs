@@ -6,6 +6,7 @@ use super::{
 };
 use crate::error;
 use crate::raw::encode::{Encoder, Failure, because};
+use crate::raw::members;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -193,13 +194,14 @@ fn data_class<'py>(
     encoder.open(b'{')?;
     match attributes {
         Some(attributes) if !has_slots => {
-            for (name, value) in attributes.iter() {
+            // As they were: `default` may set an attribute, as the first use of a `cached_property` does.
+            for (name, value) in members::copied(&attributes) {
                 let name = name.cast::<PyString>().map_err(|_| because("Dict key must be str"))?;
                 attribute(encoder, name, &value)?;
             }
         }
         _ => {
-            for (name, field) in fields.iter() {
+            for (name, field) in members::copied(fields) {
                 if is_field(&field)? {
                     let name = name.cast::<PyString>().map_err(|_| because("Dict key must be str"))?;
                     attribute(encoder, name, &object.getattr(name)?)?;

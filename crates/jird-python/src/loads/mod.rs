@@ -64,7 +64,7 @@ pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, Py
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
     with_parser(text.bytes().len(), |parser, making| {
-        let root = parse(py, parser, text.bytes(), text.is_fixed())?;
+        let root = parse(py, parser, text.bytes())?;
         Builder { py, text: text.bytes(), making }.root(root)
     })
 }
@@ -78,23 +78,16 @@ fn with_parser<T>(len: usize, read: impl FnOnce(&mut Parser, &mut Making) -> T) 
     )
 }
 
-/// Calls `read` with the root of a text, and a builder for its values. While it runs, code of Python may run: a text that
-/// could change is copied.
+/// Calls `read` with the root of a text, and a builder for its values.
 pub(crate) fn with_root<'py, T>(
     data: &Bound<'py, PyAny>,
     read: impl FnOnce(Value<'_>, Builder<'_, 'py>) -> PyResult<T>,
 ) -> PyResult<T> {
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
-    let mut copy = Vec::new();
-    let bytes = if text.is_fixed() {
-        text.bytes()
-    } else {
-        copy.extend_from_slice(text.bytes());
-        &copy
-    };
+    let bytes = text.bytes();
     with_parser(bytes.len(), |parser, making| {
-        let root = parse(py, parser, bytes, true)?;
+        let root = parse(py, parser, bytes)?;
         read(root, Builder { py, text: bytes, making })
     })
 }
@@ -104,8 +97,7 @@ fn parallel() -> Parser {
     Parser::new().with_threads(thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-fn parse<'t>(py: Python<'_>, parser: &'t mut Parser, bytes: &'t [u8], is_fixed: bool) -> PyResult<Value<'t>> {
-    let parsed =
-        if bytes.len() >= DETACHED_MIN && is_fixed { py.detach(|| parser.parse(bytes)) } else { parser.parse(bytes) };
+fn parse<'t>(py: Python<'_>, parser: &'t mut Parser, bytes: &'t [u8]) -> PyResult<Value<'t>> {
+    let parsed = if bytes.len() >= DETACHED_MIN { py.detach(|| parser.parse(bytes)) } else { parser.parse(bytes) };
     parsed.map_err(|error| error::not_json(py, bytes, &error))
 }

@@ -266,9 +266,8 @@ impl<'py> Encoder<'py> {
         let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(object, &raw mut overflow) };
         let is_refused = self.settings.is_strict && !(-EXACT_MAX..=EXACT_MAX).contains(&value);
         if overflow != 0 || is_refused {
-            // SAFETY: the object lives.
-            let held = unsafe { Bound::from_borrowed_ptr(self.py, object) };
-            return (self.settings.other)(self, &held);
+            // SAFETY: the caller's promise.
+            return unsafe { self.other(object) };
         }
         self.out.i64(value);
         Ok(())
@@ -281,12 +280,12 @@ impl<'py> Encoder<'py> {
     #[inline(never)]
     unsafe fn other(&mut self, object: *mut PyObject) -> Result<(), Failure> {
         self.hold();
+        self.calls += 1;
         // SAFETY: the object lives, and from here on until the end of this function by this reference.
         let held = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         if let Ok(dict) = held.cast_exact::<PyDict>() {
             return (self.settings.other_dict)(self, dict);
         }
-        self.calls += 1;
         (self.settings.other)(self, &held)
     }
 

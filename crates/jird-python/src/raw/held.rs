@@ -7,25 +7,20 @@ use pyo3::prelude::*;
 
 /// A document and its text.
 pub(crate) struct Held {
-    /// Invariant: its text is in `_owner`, or its own. Dropped first.
+    /// Invariant: its text is in `_owner`. Dropped first.
     document: Document<'static>,
-    _owner: Option<Py<PyAny>>,
+    _owner: Py<PyAny>,
 }
 
 impl Held {
-    /// Parses a text. It is not copied if it is a `bytes` or `str`.
+    /// Parses a text, which is not copied.
     pub(crate) fn parse(py: Python<'_>, text: &Text<'_>, detached_min: usize) -> Result<Self, Error> {
-        let Some(owner) = text.owner() else {
-            let document = jird::parse(text.bytes())?.into_owned();
-            return Ok(Self { document, _owner: None });
-        };
         let bytes = text.bytes();
-        // SAFETY: the bytes of a `bytes`, and the UTF-8 of a `str` that was asked for once, stay where they are and as
-        // they are as long as the object lives. `Held` keeps it alive until the document is gone, and lends the
-        // document only for its own lifetime.
+        // SAFETY: the bytes of a text stay where they are and as they are as long as its owner lives. `Held` keeps it
+        // alive until the document is gone, and lends the document only for its own lifetime.
         let bytes: &'static [u8] = unsafe { slice::from_raw_parts(bytes.as_ptr(), bytes.len()) };
         let document = if bytes.len() < detached_min { jird::parse(bytes) } else { py.detach(|| jird::parse(bytes)) }?;
-        Ok(Self { document, _owner: Some(owner.unbind()) })
+        Ok(Self { document, _owner: text.owner().unbind() })
     }
 
     /// The document.

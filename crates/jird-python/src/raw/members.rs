@@ -37,6 +37,21 @@ impl<'a, 'py> Members<'a, 'py> {
     }
 }
 
+/// All members as they are now. The dict may change afterwards.
+pub(crate) fn copied<'py>(dict: &Bound<'py, PyDict>) -> Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let py = dict.py();
+    let mut members = Vec::with_capacity(dict.len());
+    let (mut at, mut key, mut value) = (0, ptr::null_mut(), ptr::null_mut());
+    // SAFETY: it is a dict, and the pointers are to be written. What they point to is borrowed from the dict, and held
+    // by references of its own before anything else happens. No code of Python runs meanwhile.
+    unsafe {
+        while ffi::PyDict_Next(dict.as_ptr(), &raw mut at, &raw mut key, &raw mut value) != 0 {
+            members.push((Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value)));
+        }
+    }
+    members
+}
+
 /// Whether this Python has the layout of [`Head`]: older ones have another, and later ones may.
 const IS_KNOWN: bool = cfg!(all(Py_3_11, not(Py_3_14)));
 

@@ -9,7 +9,7 @@
 //! make     strings, numbers, lists and dicts
 //! keys     caches of strings
 //! collect  a pause of the garbage collector
-//! text     the bytes of what was passed as a text
+//! text     the bytes of what was passed as a text, which nothing can change
 //! held     a parsed document and the object that its text is in
 //! members  the members of a dict
 //! objects  instances of classes, made without a call

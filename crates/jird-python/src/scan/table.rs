@@ -9,6 +9,7 @@ use super::progress::Progress;
 use super::rows::{Rows, Running};
 use crate::loads::{Builder, Typed, with_reader};
 use crate::raw::interpreter::Caller;
+use crate::raw::members;
 use jird::record::{Predicate, Projection};
 use jird::{Path, Value};
 use jird_formats::ColumnType;
@@ -174,7 +175,7 @@ impl Scan {
 /// `{"a": int, "b": "json"}`
 fn column_types(types: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Kind)>> {
     let mut found = Vec::new();
-    for (name, kind) in types.iter() {
+    for (name, kind) in members::copied(types) {
         let word = if kind.is_instance_of::<PyString>() {
             kind.clone()
         } else {
