@@ -1,10 +1,11 @@
 //! The state of a store: which files belong to it. It is replaced at once, so that every reader sees one state.
 //!
 //! ```text
-//! MANIFEST  {"format":1, …}   one line of JSON
+//! MANIFEST  {"format":2, …}   one line of JSON
 //!           0123456789abcdef  the checksum of this line, without its line feed
 //! ```
 
+mod sections;
 mod text;
 
 use crate::error::{Error, ErrorKind};
@@ -14,6 +15,9 @@ use crate::settings::Settings;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+#[cfg_attr(not(test), expect(unused_imports, reason = "the parts come with what needs them"))]
+pub(crate) use sections::{Section, Sections};
 
 const NAME: &str = "MANIFEST";
 const NEW_NAME: &str = "MANIFEST.new";
@@ -25,12 +29,39 @@ const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub(crate) settings: Settings,
+    /// How often it was changed.
+    pub(crate) generation: u64,
     /// The number of the next file.
     pub(crate) next: u64,
     /// No event that comes has a lower arrival number.
     pub(crate) arrivals: u64,
     pub(crate) spans: Vec<SpanEntry>,
     pub(crate) logs: Vec<LogEntry>,
+    pub(crate) needs: Needs,
+    pub(crate) sections: Sections,
+}
+
+/// What a program must know to read a store, or to change it, beside the format: names of features.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub(crate) read: Vec<String>,
+    pub(crate) write: Vec<String>,
+}
+
+/// The features that this program knows.
+const FEATURES: [&str; 0] = [];
+
+impl Needs {
+    /// Refuses a store that needs a feature that this program does not know.
+    fn check(needed: &[String], what: &str, path: &Path) -> Result<(), Error> {
+        let unknown = needed.iter().find(|name| !FEATURES.contains(&name.as_str()));
+        unknown.map_or(Ok(()), |name| {
+            let path = path.display();
+            let message =
+                format!("{path}: to {what} this store takes {name:?}, which this program lacks: use a later one");
+            Err(Error::new(ErrorKind::Version, message))
+        })
+    }
 }
 
 /// A span file of a store.
@@ -107,7 +138,16 @@ impl Folder {
         if self.has_manifest() {
             return Err(Error::new(ErrorKind::Exists, format!("there is a store in {} already", self.path.display())));
         }
-        self.write(&Manifest { settings: settings.clone(), next: 1, arrivals: 0, spans: Vec::new(), logs: Vec::new() })
+        self.write(&Manifest {
+            settings: settings.clone(),
+            generation: 1,
+            next: 1,
+            arrivals: 0,
+            spans: Vec::new(),
+            logs: Vec::new(),
+            needs: Needs::default(),
+            sections: Sections::default(),
+        })
     }
 
     /// Changes the state: reads it, lets `change` change it, and writes it if it is another one then. No one else
@@ -118,9 +158,11 @@ impl Folder {
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Manifest) -> Result<T, Error>) -> Result<T, Error> {
         let _lock = self.state_lock()?;
         let before = self.manifest()?;
+        Needs::check(&before.needs.write, "change", &self.file(NAME))?;
         let mut manifest = before.clone();
         let result = change(&mut manifest)?;
         if manifest != before {
+            manifest.generation += 1;
             self.write(&manifest)?;
         }
         Ok(result)

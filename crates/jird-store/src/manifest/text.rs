@@ -1,6 +1,6 @@
 //! The text of a manifest.
 
-use super::{LogEntry, Manifest, SpanEntry};
+use super::{LogEntry, Manifest, Needs, Sections, SpanEntry};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
 use crate::files::checksum;
@@ -9,14 +9,16 @@ use crate::settings::Settings;
 use jird::Value;
 use std::path::Path;
 
-/// The version of the format that this crate writes, and the only one so far. A reader reads all up to its own.
-const FORMAT: u64 = 1;
+/// The version of the format that this crate writes. It reads this one and those before.
+const FORMAT: u64 = 2;
 /// No span has more bytes of events, so that those of all spans can be added up.
 const SPAN_BYTES_MAX: u64 = 1 << 40;
 
 pub(super) fn write(manifest: &Manifest) -> String {
     let mut out = String::new();
-    push(&mut out, format_args!("{{\"format\":{FORMAT},\"next\":{},\"arrivals\":{}", manifest.next, manifest.arrivals));
+    let Manifest { generation, next, arrivals, .. } = manifest;
+    push(&mut out, format_args!("{{\"format\":{FORMAT},\"generation\":{generation}"));
+    push(&mut out, format_args!(",\"next\":{next},\"arrivals\":{arrivals}"));
     out.push_str(",\"settings\":{\"time_field\":");
     notation::write_path(&manifest.settings.time_field, &mut out);
     out.push_str(",\"columns\":");
@@ -54,7 +56,15 @@ pub(super) fn write(manifest: &Manifest) -> String {
         }
         out.push_str("]}");
     }
-    out.push_str("]}");
+    out.push(']');
+    for (what, needed) in [("needs_to_read", &manifest.needs.read), ("needs_to_write", &manifest.needs.write)] {
+        if !needed.is_empty() {
+            push(&mut out, format_args!(",\"{what}\":{}", jird::to_string(needed).unwrap_or_default()));
+        }
+    }
+    out.push_str(",\"sections\":");
+    manifest.sections.write(&mut out);
+    out.push('}');
     let sum = checksum(out.as_bytes());
     push(&mut out, format_args!("\n{sum:016x}\n"));
     out
@@ -73,7 +83,7 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Manifest, Error> {
     let document = jird::parse(line).map_err(|_| damaged("the manifest is no JSON"))?;
     let root = document.root();
     match root.get("format").and_then(Value::as_u64) {
-        Some(FORMAT) => {}
+        Some(1..=FORMAT) => {}
         Some(later) => {
             return Err(Error::new(
                 ErrorKind::Version,
@@ -85,12 +95,23 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Manifest, Error> {
         }
         None => return Err(damaged("the manifest has no format")),
     }
-    manifest(root).ok_or_else(|| damaged("the manifest lacks something, or has something that cannot be"))
+    let manifest =
+        manifest(root).ok_or_else(|| damaged("the manifest lacks something, or has something that cannot be"))?;
+    Needs::check(&manifest.needs.read, "read", path)?;
+    Ok(manifest)
 }
 
 fn manifest(root: Value<'_>) -> Option<Manifest> {
     let settings = root.get("settings")?;
+    let texts = |key: &str| match root.get(key) {
+        Some(texts) => texts.elements().map(|text| Some(text.as_str()?.into_owned())).collect(),
+        None => Some(Vec::new()),
+    };
     let manifest = Manifest {
+        // The first format has neither this nor sections.
+        generation: root.get("generation").map_or(Some(0), Value::as_u64).filter(|number| *number < u64::MAX / 2)?,
+        needs: Needs { read: texts("needs_to_read")?, write: texts("needs_to_write")? },
+        sections: root.get("sections").map_or_else(|| Some(Sections::default()), Sections::read)?,
         next: root.get("next")?.as_u64().filter(|next| *next < u64::MAX / 2)?,
         arrivals: root.get("arrivals")?.as_u64().filter(|arrivals| *arrivals < u64::MAX / 2)?,
         settings: Settings {
@@ -142,6 +163,7 @@ pub(super) fn key(value: Value<'_>) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manifest::Section;
     use crate::settings::Compression;
 
     fn example() -> Manifest {
@@ -152,6 +174,7 @@ mod tests {
                 columns: vec![jird::Path::root().key("Elapsed")],
                 compression: Compression::Zstd,
             },
+            generation: 7,
             next: 9,
             arrivals: 1 << 60,
             spans: vec![SpanEntry {
@@ -166,7 +189,58 @@ mod tests {
                 keep_from: Some(-5),
             }],
             logs: vec![LogEntry { number: 8, clips: vec![Clip { before: -1, arrivals_below: 4 }] }],
+            needs: Needs { read: Vec::new(), write: Vec::new() },
+            sections: Sections::default(),
         }
+    }
+
+    /// A manifest of this line, with its checksum.
+    fn sealed(line: &str) -> String {
+        format!("{line}\n{:016x}\n", checksum(line.as_bytes()))
+    }
+
+    struct Numbers(Vec<u64>);
+
+    impl Section for Numbers {
+        const NAME: &'static str = "numbers";
+
+        fn write(&self, out: &mut String) {
+            push(out, format_args!("{:?}", self.0));
+        }
+
+        fn read(value: Value<'_>) -> Option<Self> {
+            value.elements().map(Value::as_u64).collect::<Option<_>>().map(Self)
+        }
+    }
+
+    #[test]
+    fn a_section_is_kept_by_programs_that_do_not_know_it() {
+        let text = write(&example());
+        let line = text.lines().next().unwrap();
+        let other = "{\"of\":[\"a later\",{\"version\":1.50}]}";
+        let line = line.replace("\"sections\":{}", &format!("\"sections\":{{\"x \\\"y\":{other}}}"));
+        let mut manifest = read(sealed(&line).as_bytes(), Path::new("M")).unwrap();
+        assert!(manifest.sections.get::<Numbers>().unwrap().is_none());
+        manifest.sections.set(&Numbers(vec![1]));
+        manifest.sections.set(&Numbers(vec![2, 3]));
+        let text = write(&manifest);
+        assert!(text.contains(&format!("\"x \\\"y\":{other}")), "{text}");
+        let again = read(text.as_bytes(), Path::new("M")).unwrap();
+        assert_eq!(again, manifest);
+        assert_eq!(again.sections.get::<Numbers>().unwrap().unwrap().0, [2, 3]);
+        let wrong = read(sealed(&line.replace("x \\\"y", "numbers").replace(other, "[-1]")).as_bytes(), Path::new("M"))
+            .unwrap();
+        assert_eq!(wrong.sections.get::<Numbers>().err().unwrap().kind(), ErrorKind::Damaged);
+    }
+
+    #[test]
+    fn a_store_that_needs_what_this_program_lacks_is_refused() {
+        let manifest = Manifest { needs: Needs { read: vec!["wings".into()], write: Vec::new() }, ..example() };
+        let error = read(write(&manifest).as_bytes(), Path::new("M")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Version);
+        assert!(error.to_string().contains("wings"), "{error}");
+        let manifest = Manifest { needs: Needs { read: Vec::new(), write: vec!["wings".into()] }, ..example() };
+        assert_eq!(read(write(&manifest).as_bytes(), Path::new("M")).unwrap(), manifest);
     }
 
     #[test]
@@ -188,7 +262,6 @@ mod tests {
 
     #[test]
     fn a_forged_manifest_is_an_error_and_a_later_one_is_told() {
-        let sealed = |line: &str| format!("{line}\n{:016x}\n", checksum(line.as_bytes()));
         let good = write(&example());
         let good = good.lines().next().unwrap();
         for (from, to) in [
@@ -206,7 +279,7 @@ mod tests {
             assert_ne!(forged, good, "{from}");
             assert!(read(sealed(&forged).as_bytes(), Path::new("M")).is_err(), "{to}");
         }
-        let later = read(sealed(&good.replace("\"format\":1", "\"format\":2")).as_bytes(), Path::new("M"));
+        let later = read(sealed(&good.replace("\"format\":2", "\"format\":3")).as_bytes(), Path::new("M"));
         assert_eq!(later.unwrap_err().kind(), ErrorKind::Version);
     }
 }

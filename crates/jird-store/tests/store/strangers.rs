@@ -230,7 +230,7 @@ fn a_store_of_a_later_version_is_left_alone() {
     let writer = store.writer(&WriterOptions::default()).unwrap();
     let manifest = scratch.path().join("MANIFEST");
     let text = fs::read_to_string(&manifest).unwrap();
-    let line = text.lines().next().unwrap().replace("\"format\":1", "\"format\":2");
+    let line = text.lines().next().unwrap().replace("\"format\":2", "\"format\":3");
     let sum = twox_hash::XxHash3_64::oneshot(line.as_bytes());
     let later = format!("{line}\n{sum:016x}\n");
     fs::write(&manifest, &later).unwrap();

@@ -1,0 +1,64 @@
+//! Optional parts of a manifest: JSON values by name. A program keeps those that it does not know as they are, so a
+//! part that some later version adds survives the changes that this one makes.
+
+use crate::error::{Error, ErrorKind};
+use jird::Value;
+use std::collections::BTreeMap;
+
+/// The optional parts of a manifest: for each name the text of a JSON value, which has no line feed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sections(BTreeMap<String, String>);
+
+/// What an optional part holds.
+pub(crate) trait Section: Sized {
+    /// Its name in the manifest.
+    const NAME: &'static str;
+
+    /// Appends it as JSON on one line.
+    fn write(&self, out: &mut String);
+
+    /// Reads what [`write`](Self::write) wrote. `None` if that cannot be.
+    fn read(value: Value<'_>) -> Option<Self>;
+}
+
+impl Sections {
+    /// The part of this type; `None` if the manifest has none.
+    ///
+    /// # Errors
+    /// `Damaged` if it holds something else.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the parts come with what needs them"))]
+    pub(crate) fn get<S: Section>(&self) -> Result<Option<S>, Error> {
+        let Some(text) = self.0.get(S::NAME) else { return Ok(None) };
+        let document = jird::parse(text.as_bytes()).ok();
+        let section = document.and_then(|document| S::read(document.root()));
+        let wrong = || Error::new(ErrorKind::Damaged, format!("the manifest's section {:?} cannot be read", S::NAME));
+        section.map(Some).ok_or_else(wrong)
+    }
+
+    /// Puts a part into the manifest, in the place of one of its type.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the parts come with what needs them"))]
+    pub(crate) fn set<S: Section>(&mut self, section: &S) {
+        let mut text = String::new();
+        section.write(&mut text);
+        debug_assert!(!text.contains('\n'), "a manifest is one line");
+        self.0.insert(S::NAME.into(), text);
+    }
+
+    pub(super) fn write(&self, out: &mut String) {
+        out.push('{');
+        for (number, (name, text)) in self.0.iter().enumerate() {
+            out.push_str(if number > 0 { "," } else { "" });
+            out.push_str(&jird::to_string(name).unwrap_or_default());
+            out.push(':');
+            out.push_str(text);
+        }
+        out.push('}');
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(super) fn read(value: Value<'_>) -> Option<Self> {
+        let section = |(name, value): (Value<'_>, Value<'_>)| Some((name.as_str()?.into(), value.raw_str()?.into()));
+        let sections = value.entries().map(section).collect::<Option<_>>()?;
+        (value.kind() == jird::Kind::Object).then_some(Self(sections))
+    }
+}
