@@ -1,5 +1,6 @@
 //! What can go wrong with a store, and what was found damaged in it.
 
+use crate::files::is_full;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,8 @@ impl Error {
         /// "Too many open files", of the process and of the system, on all Unix systems.
         const TOO_MANY_FILES: [i32; 2] = [24, 23];
         let hint = match error.kind() {
-            io::ErrorKind::StorageFull => "; nothing that was acknowledged is lost: make room and try again",
+            kind if is_full(kind) => "; make room and try again",
+            io::ErrorKind::FileTooLarge => "; `ulimit -f` allows larger files",
             io::ErrorKind::ReadOnlyFilesystem => "; the file system is read-only",
             _ if error.raw_os_error().is_some_and(|number| TOO_MANY_FILES.contains(&number)) => {
                 "; a compaction makes fewer files of the store's, and `ulimit -n` allows more"
@@ -60,6 +62,11 @@ impl Error {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// Whether the disk is full.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self.kind, ErrorKind::Io(kind) if is_full(kind))
     }
 
     /// Whether a file was not there.

@@ -1,7 +1,7 @@
 //! A store: a folder.
 
 use crate::error::{Error, ErrorKind};
-use crate::files::{Files, ForeignFiles, Objects, RealFiles};
+use crate::files::{Files, ForeignFiles, Objects, RealFiles, create_dirs};
 use crate::manifest::Folder;
 use crate::settings::{Settings, WriterOptions};
 use crate::snapshot::Snapshot;
@@ -68,7 +68,7 @@ impl Store {
     }
 
     pub(crate) fn create_on(files: Arc<dyn Files>, path: &Path, settings: &Settings) -> Result<Self, Error> {
-        files.create_dir(path).map_err(|error| Error::io("make the folder", path, &error))?;
+        create_dirs(&*files, path).map_err(|error| Error::io("make the folder", path, &error))?;
         let folder = Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES };
         let names = folder.files.list(path).map_err(|error| Error::io("list", path, &error))?;
         // What a crash or another process left while it made a store is no obstacle.

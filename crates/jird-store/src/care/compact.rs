@@ -1,9 +1,9 @@
 //! Compaction: spans that overlap in time, or are small, become few that do neither.
 
 use crate::clean::care_lock;
-use crate::error::{Damage, Damages, Error};
+use crate::error::{Damage, Damages, Error, ErrorKind};
 use crate::event::{Key, TextOrder};
-use crate::manifest::{Folder, Manifest, SpanEntry};
+use crate::manifest::{Folder, Fresh, Manifest, SpanEntry};
 use crate::settings::Settings;
 use crate::snapshot::sum_up;
 use crate::span::{BlockRows, Effort, Fault, SpanFile, SpanWriter};
@@ -35,17 +35,24 @@ impl Store {
     /// them. A writer and readers go on meanwhile. Memory: two blocks for each span that is merged, 128 at most.
     ///
     /// # Errors
-    /// `Locked` if another compaction is at work. What was merged before an error stays so.
+    /// `Locked` if another compaction is at work. What was merged before an error stays so; of the rest, nothing is left.
+    /// Spans are not merged, and that is an error in the end, if the disk lacks the room for the new one and some more, which a writer may need meanwhile.
     pub fn compact(&self) -> Result<Compacted, Error> {
         let _lock = care_lock(&self.folder)?;
         let mut compacted = Compacted::default();
         let manifest = self.folder.manifest()?;
+        let mut lack = Ok(());
         for group in plan(&manifest) {
-            compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?;
+            match has_room(&self.folder, &group) {
+                Ok(()) => compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?,
+                // Others may be smaller, and make room.
+                Err(error) => lack = Err(error),
+            }
         }
+        self.folder.keep_ballast();
         let manifest = self.folder.manifest()?;
         sum_up(&self.folder, |number| manifest.spans.iter().any(|span| span.number == number));
-        Ok(compacted)
+        lack.map(|()| compacted)
     }
 }
 
@@ -77,6 +84,25 @@ fn plan(manifest: &Manifest) -> Vec<Vec<SpanEntry>> {
     }
     groups.retain(|group| group.len() > 1 || group[0].keep_from.is_some());
     groups
+}
+
+/// What a compaction leaves of the room on a disk.
+const ROOM_LEFT: u64 = if cfg!(test) { 4 << 10 } else { 16 << 20 };
+
+/// Whether there is room for the span that comes of a group, which is at most about as large as they are together.
+fn has_room(folder: &Folder, group: &[SpanEntry]) -> Result<(), Error> {
+    let needed = group.iter().map(|span| span.file_bytes).sum::<u64>().saturating_add(ROOM_LEFT);
+    // Where the system does not say, the disk will.
+    let Ok(room) = folder.files.room(&folder.path) else { return Ok(()) };
+    if room >= needed {
+        return Ok(());
+    }
+    let message = format!(
+        "cannot compact {}: merging {} spans needs {needed} bytes of room on the disk for a while, and there are {room}; they are as they were: make room and try again",
+        folder.path.display(),
+        group.len(),
+    );
+    Err(Error::new(ErrorKind::Io(std::io::ErrorKind::StorageFull), message))
 }
 
 fn compact_group(
@@ -111,20 +137,15 @@ fn compact_group(
     match merge.run(&spans) {
         Ok(()) => {}
         Err(Failed::Damage(damage)) => {
-            merge.abandon();
             compacted.damage.push(damage);
             return Ok(());
         }
-        Err(Failed::Error(error)) => {
-            merge.abandon();
-            return Err(error);
-        }
+        Err(Failed::Error(error)) => return Err(error),
     }
-    let made = merge.made;
+    let (entries, fresh): (Vec<SpanEntry>, Vec<Fresh>) = merge.made.into_iter().unzip();
     folder.sync()?;
-    let bytes: u64 = made.iter().map(|span| span.text_bytes).sum();
-    let (count, entries) = (made.len() as u64, made.clone());
-    let is_done = folder.change(|manifest| {
+    let bytes: u64 = entries.iter().map(|span| span.text_bytes).sum();
+    let is_done = folder.change_to_free(|manifest| {
         // Retention may have removed or cut some meanwhile.
         if !group.iter().all(|span| manifest.spans.contains(span)) {
             return Ok(false);
@@ -133,12 +154,12 @@ fn compact_group(
         manifest.spans.extend(entries);
         Ok(true)
     })?;
-    let gone = if is_done { group } else { &made[..] };
-    gone.iter().for_each(|span| folder.discard_span(span.number));
     if is_done {
+        group.iter().for_each(|span| folder.discard_span(span.number));
         compacted.merged += group.len() as u64;
-        compacted.made += count;
+        compacted.made += fresh.len() as u64;
         compacted.bytes += bytes;
+        fresh.into_iter().for_each(Fresh::keep);
     }
     Ok(())
 }
@@ -163,7 +184,7 @@ struct Merge<'f> {
     settings: &'f Settings,
     base: u64,
     writer: Option<SpanWriter>,
-    made: Vec<SpanEntry>,
+    made: Vec<(SpanEntry, Fresh)>,
     order: TextOrder,
 }
 
@@ -208,8 +229,8 @@ impl Merge<'_> {
         let writer = match &mut self.writer {
             Some(writer) => writer,
             None => {
-                let number = self.folder.reserve()?;
-                self.writer.insert(SpanWriter::new(self.folder, number, self.settings, self.base, Effort::Compact)?)
+                let fresh = Fresh::new(self.folder, self.folder.reserve()?);
+                self.writer.insert(SpanWriter::new(self.folder, fresh, self.settings, self.base, Effort::Compact)?)
             }
         };
         writer.push(key, event)?;
@@ -221,13 +242,6 @@ impl Merge<'_> {
             self.made.push(writer.finish(self.order)?);
         }
         Ok(())
-    }
-
-    fn abandon(&mut self) {
-        if let Some(writer) = self.writer.take() {
-            writer.abandon();
-        }
-        self.made.iter().for_each(|span| self.folder.discard_span(span.number));
     }
 }
 

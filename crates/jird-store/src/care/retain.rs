@@ -1,9 +1,10 @@
 //! Retention: events that are older than a time go.
 
+use crate::clean::{WRITER_LOCK, orphans};
 use crate::error::Error;
 use crate::event::Clip;
 use crate::log;
-use crate::manifest::{Folder, Manifest};
+use crate::manifest::{Folder, Manifest, SpanEntry};
 use crate::store::Store;
 
 /// What retention did.
@@ -20,16 +21,28 @@ pub struct Retained {
 
 impl Store {
     /// Removes the events before a time, in nanoseconds since 1970: no snapshot that is taken from now on has them.
-    /// Events that come later with such a time are kept. A writer, readers and a compaction go on meanwhile.
+    /// Events that come later with such a time are kept. A writer, readers and a compaction go on meanwhile. It works on
+    /// a full disk, too, and makes room there.
     ///
     /// # Errors
     /// Those of the operating system; then nothing was removed, or all.
     pub fn retain(&self, before: i64) -> Result<Retained, Error> {
-        let (retained, gone) = self.folder.change(|manifest| {
+        let (retained, gone) = match self.cut(before) {
+            Err(error) if error.is_full() && make_room(&self.folder, before) => self.cut(before),
+            cut => cut,
+        }?;
+        gone.into_iter().for_each(|number| self.folder.discard_span(number));
+        self.folder.keep_ballast();
+        Ok(retained)
+    }
+
+    /// Removes them from the manifest. Also returns the numbers of the spans that can go.
+    fn cut(&self, before: i64) -> Result<(Retained, Vec<u64>), Error> {
+        self.folder.change_to_free(|manifest| {
             let mut retained = Retained::default();
             let mut gone = Vec::new();
             manifest.spans.retain(|span| {
-                let stays = span.last.time >= before;
+                let stays = !is_older(span, before);
                 if !stays {
                     retained.spans_removed += 1;
                     retained.events_removed += span.events;
@@ -43,10 +56,29 @@ impl Store {
             }
             cut_logs(&self.folder, manifest, before, &mut retained)?;
             Ok((retained, gone))
-        })?;
-        gone.into_iter().for_each(|number| self.folder.discard_span(number));
-        Ok(retained)
+        })
     }
+}
+
+/// Whether all events of a span are before a time.
+fn is_older(span: &SpanEntry, before: i64) -> bool {
+    span.last.time < before
+}
+
+/// Makes room for a manifest on a disk that is full although the ballast is gone: what a crash left goes, and then the
+/// indexes of spans that are about to go themselves. Readers do without an index. Whether something went.
+fn make_room(folder: &Folder, before: i64) -> bool {
+    let Ok(manifest) = folder.manifest() else { return false };
+    let orphans = discard_orphans(folder);
+    let gone = manifest.spans.iter().filter(|span| is_older(span, before));
+    let indexes = gone.filter(|span| folder.files.remove(&folder.index(span.number)).is_ok()).count();
+    orphans + indexes > 0 && folder.sync().is_ok()
+}
+
+/// Removes what no manifest names, unless a writer is at work, whose new files are among it. How many files went.
+fn discard_orphans(folder: &Folder) -> usize {
+    let lock = folder.files.lock(&folder.file(WRITER_LOCK), false);
+    lock.ok().flatten().map_or(0, |_lock| orphans(folder).unwrap_or_default())
 }
 
 /// Cuts off the older events of logs that are there already.

@@ -16,7 +16,10 @@ pub struct Batch {
     /// The events, each with a line feed at its end.
     text: Vec<u8>,
     times: Vec<i64>,
+    /// How many events have no time of their own.
     undated: u64,
+    /// Those of them that get it when they are appended, by their places.
+    open: Vec<u32>,
     order: TextOrder,
 }
 
@@ -38,7 +41,7 @@ impl Batch {
     /// assert_eq!(bad, [(43, b"{\"n\": }".to_vec(), 49)]);
     /// ```
     pub fn prepare(lines: &[u8], settings: &Settings, bad: &mut dyn FnMut(usize, &[u8], Error)) -> Self {
-        Self::prepare_at(lines, settings, now(), bad)
+        Self::prepare_with(lines, settings, None, bad)
     }
 
     /// As [`Batch::prepare`]; events without a time get `arrival`, in nanoseconds since 1970.
@@ -46,6 +49,15 @@ impl Batch {
         lines: &[u8],
         settings: &Settings,
         arrival: i64,
+        bad: &mut dyn FnMut(usize, &[u8], Error),
+    ) -> Self {
+        Self::prepare_with(lines, settings, Some(arrival), bad)
+    }
+
+    fn prepare_with(
+        lines: &[u8],
+        settings: &Settings,
+        arrival: Option<i64>,
         bad: &mut dyn FnMut(usize, &[u8], Error),
     ) -> Self {
         Self::build_at(settings, lines.len(), arrival, |builder| {
@@ -74,13 +86,14 @@ impl Batch {
     /// assert_eq!((batch.text(), refused), (&b"{\"n\":1}\n[2]\n"[..], 1));
     /// ```
     pub fn build<R>(settings: &Settings, bytes: usize, work: impl FnOnce(&mut BatchBuilder<'_>) -> R) -> (Self, R) {
-        Self::build_at(settings, bytes, now(), work)
+        Self::build_at(settings, bytes, None, work)
     }
 
+    /// Events without a time get `arrival`, or that at which they are appended.
     fn build_at<R>(
         settings: &Settings,
         bytes: usize,
-        arrival: i64,
+        arrival: Option<i64>,
         work: impl FnOnce(&mut BatchBuilder<'_>) -> R,
     ) -> (Self, R) {
         let projection = Projection::new(std::slice::from_ref(&settings.time_field));
@@ -92,12 +105,12 @@ impl Batch {
     }
 
     /// A batch of one event.
-    pub(crate) fn of_event(event: &[u8], settings: &Settings, arrival: i64) -> Result<Self, crate::error::Error> {
+    pub(crate) fn of_event(event: &[u8], settings: &Settings) -> Result<Self, crate::error::Error> {
         let wrong = |what: &dyn std::fmt::Display| {
             let message = format!("the event was not taken: {what}");
             crate::error::Error::new(crate::error::ErrorKind::Event, message)
         };
-        let (batch, added) = Self::build_at(settings, event.len(), arrival, |builder| builder.add(event));
+        let (batch, added) = Self::build_at(settings, event.len(), None, |builder| builder.add(event));
         added.map_err(|error| wrong(&error))?;
         if batch.is_empty() { Err(wrong(&"it is empty")) } else { Ok(batch) }
     }
@@ -111,6 +124,8 @@ impl Batch {
     /// assert_eq!((one.text(), one.events()), (&b"1\n2\n"[..], 2));
     /// ```
     pub fn join(&mut self, other: &Self) {
+        let before = self.times.len() as u32;
+        self.open.extend(other.open.iter().map(|row| before + row));
         self.text.extend_from_slice(&other.text);
         self.times.extend_from_slice(&other.times);
         self.undated += other.undated;
@@ -122,7 +137,18 @@ impl Batch {
         &self.text
     }
 
-    /// The times of the events, in nanoseconds since 1970.
+    /// Gives the events without a time this one, in which they are appended.
+    pub(crate) fn arrive(&mut self, time: i64) {
+        self.open.drain(..).for_each(|row| self.times[row as usize] = time);
+    }
+
+    /// Whether there are events that get their time when they are appended.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The times of the events, in nanoseconds since 1970. An event without one gets it when it is appended; until then,
+    /// this is 0.
     pub fn times(&self) -> &[i64] {
         &self.times
     }
@@ -155,8 +181,8 @@ impl Batch {
 #[derive(Debug)]
 pub struct BatchBuilder<'p> {
     batch: Batch,
-    /// The time of events without one.
-    arrival: i64,
+    /// The time of events without one; `None` if they get it when they are appended.
+    arrival: Option<i64>,
     parser: Parser,
     clock: Clock<'p>,
 }
@@ -178,7 +204,10 @@ impl BatchBuilder<'_> {
         }
         let (time, order) = self.clock.read(&batch.text[start..]).unwrap_or_else(|| {
             batch.undated += 1;
-            (self.arrival, TextOrder::Unknown)
+            if self.arrival.is_none() {
+                batch.open.push(batch.times.len() as u32);
+            }
+            (self.arrival.unwrap_or_default(), TextOrder::Unknown)
         });
         batch.text.push(b'\n');
         batch.times.push(time);
@@ -197,10 +226,29 @@ impl BatchBuilder<'_> {
     }
 }
 
-/// The time of the clock on the wall, in nanoseconds since 1970.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+/// The time at which events come. It never goes back, as the clock on the wall does when it is set: events without a time
+/// have the order in which they came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArrivalClock {
+    last: i64,
+}
+
+impl ArrivalClock {
+    /// A clock that was read before.
+    pub(crate) fn after(last: i64) -> Self {
+        Self { last }
+    }
+
+    /// The time now, in nanoseconds since 1970.
+    pub(crate) fn now(&mut self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.at(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+    }
+
+    fn at(&mut self, now: i64) -> i64 {
+        self.last = self.last.max(now);
+        self.last
+    }
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -283,6 +331,24 @@ mod tests {
         ] {
             assert_eq!(prepare(line).times(), [time], "{line}");
         }
+    }
+
+    #[test]
+    fn events_without_a_time_get_that_of_their_arrival_also_when_batches_are_joined() {
+        let lines = |text: &str| Batch::prepare(text.as_bytes(), &Settings::default(), &mut |_, _, _| panic!("{text}"));
+        let mut batch = lines("1\n{\"@t\":2}\n3");
+        batch.join(&lines("{\"@t\":4}\n5"));
+        assert!(batch.is_open());
+        batch.arrive(9);
+        assert_eq!((batch.times(), batch.undated()), (&[9, 2_000_000_000, 9, 4_000_000_000, 9][..], 3));
+        batch.arrive(10);
+        assert_eq!((batch.times()[0], batch.is_open()), (9, false));
+    }
+
+    #[test]
+    fn the_time_of_arrival_never_goes_back() {
+        let mut clock = ArrivalClock::after(5);
+        assert_eq!([3, 7, 6, 7, 8].map(|now| clock.at(now)), [5, 7, 7, 7, 8]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod batch;
 mod rows;
 
-pub(crate) use batch::now;
+pub(crate) use batch::ArrivalClock;
 pub use batch::{Batch, BatchBuilder};
 pub use rows::Key;
 pub(crate) use rows::{Clip, LoggedBatch, Row, sorted_rows};

@@ -72,6 +72,10 @@ impl Files for ForeignFiles {
         read_only()
     }
 
+    fn room(&self, _: &Path) -> io::Result<u64> {
+        read_only()
+    }
+
     fn lock(&self, _: &Path, _: bool) -> io::Result<Option<Box<dyn Lock>>> {
         read_only()
     }

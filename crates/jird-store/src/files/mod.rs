@@ -9,20 +9,22 @@ mod foreign;
 mod real;
 #[cfg(test)]
 pub(crate) mod simulated;
+mod unfinished;
 
 use jird::lines::ReadAt;
 use std::fmt::Debug;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use foreign::ForeignFiles;
 pub use foreign::{Object, Objects};
 pub(crate) use real::RealFiles;
+pub(crate) use unfinished::Unfinished;
 
 /// The operations on one folder of files.
 pub(crate) trait Files: Debug + Send + Sync {
-    /// Makes the folder, and those above it, if they are not there.
+    /// Makes a folder in one that is there.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// The names in a folder.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
@@ -38,6 +40,8 @@ pub(crate) trait Files: Debug + Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a folder survive a loss of power.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// How many bytes can still be written to a folder, as far as the system says.
+    fn room(&self, path: &Path) -> io::Result<u64>;
     /// Locks a file, which is made if it is not there; waits for it if `wait` says so. `None` if another has it.
     fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>>;
 }
@@ -60,6 +64,37 @@ pub(crate) trait Input: ReadAt + Debug {
 
 /// A lock that is held until this is dropped.
 pub(crate) trait Lock: Debug + Send + Sync {}
+
+/// Makes a folder, and those above it that are not there. Their names survive a loss of power.
+pub(crate) fn create_dirs(files: &dyn Files, path: &Path) -> io::Result<()> {
+    let above = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => return Ok(()),
+    };
+    let made = match files.create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && above != Path::new(".") => {
+            create_dirs(files, &above)?;
+            files.create_dir(path)
+        }
+        made => made,
+    };
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => made?,
+    }
+    // Also for a folder that is there: a process that was killed may have made it.
+    match files.sync_dir(&above) {
+        // It may be written to, but not read, and so not synced.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Whether an operation failed because the disk, or the user's share of it, is full.
+pub(crate) fn is_full(error: io::ErrorKind) -> bool {
+    matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
 
 /// Reads exactly the bytes of a range into a vector whose memory grows with what is there, whatever `len` claims.
 pub(crate) fn read_exact(input: &dyn Input, offset: u64, len: u64, buffer: &mut Vec<u8>) -> io::Result<()> {

@@ -1,4 +1,5 @@
-//! The files of the operating system. Files are readable and writable by their owner alone.
+//! The files of the operating system. A new file belongs to the owner and the group of its folder, and its mode is the
+//! folder's: maintenance as root locks no service out, and who may read the store may read its new files, too.
 
 use super::{Files, Input, Lock, Output};
 use jird::lines::ReadAt;
@@ -20,7 +21,6 @@ struct RealLock(File);
 impl Files for RealFiles {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(path)
@@ -36,14 +36,14 @@ impl Files for RealFiles {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let file = private().write(true).create_new(true).open(path)?;
+        let file = make(private().write(true), path)?;
         Ok(Arc::new(RealFile(file)))
     }
 
     fn add(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         match fs::symlink_metadata(path) {
             Ok(data) if !data.is_file() => Err(no_file()),
-            _ => private().append(true).create(true).open(path)?.write_all(bytes),
+            _ => open_or_make(private().append(true), path)?.write_all(bytes),
         }
     }
 
@@ -67,8 +67,19 @@ impl Files for RealFiles {
         File::open(path)?.sync_all()
     }
 
+    #[cfg(unix)]
+    fn room(&self, path: &Path) -> io::Result<u64> {
+        let disk = rustix::fs::statvfs(path)?;
+        Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
+    #[cfg(not(unix))]
+    fn room(&self, _path: &Path) -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>> {
-        let file = private().read(true).write(true).create(true).truncate(false).open(path)?;
+        let file = open_or_make(private().read(true).write(true), path)?;
         if wait {
             file.lock()?;
         } else {
@@ -92,6 +103,48 @@ fn private() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
+}
+
+/// Makes a file, which has the owner, the group and the mode of its folder before anything is in it.
+fn make(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.create_new(true).open(path)?;
+    #[cfg(unix)]
+    belong(&file, path);
+    Ok(file)
+}
+
+/// Opens a file, and makes it first if it is not there. A link that leads nowhere is an error.
+fn open_or_make(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    match options.create_new(false).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        opened => return opened,
+    }
+    match make(options, path) {
+        // Another process was quicker.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.create_new(false).open(path),
+        made => made,
+    }
+}
+
+/// Gives a new file the owner, the group and the mode of its folder, as far as this process may. Some file systems
+/// know none of these; what cannot be given is left as it is.
+#[cfg(unix)]
+fn belong(file: &File, path: &Path) {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Ok(folder), Ok(own)) = (fs::metadata(parent), file.metadata()) else { return };
+    // Only root gives files away.
+    if folder.uid() != own.uid() {
+        let _ = fchown(file, Some(folder.uid()), None);
+    }
+    let mut mode = folder.mode() & 0o666;
+    if folder.gid() != own.gid() && fchown(file, None, Some(folder.gid())).is_err() {
+        // What the folder allows its group is not meant for another one.
+        mode &= 0o606;
+    }
+    if mode != own.mode() & 0o777 {
+        let _ = file.set_permissions(fs::Permissions::from_mode(mode));
+    }
 }
 
 impl Output for RealFile {
@@ -137,7 +190,7 @@ mod tests {
     #[test]
     fn a_lock_ends_although_a_child_still_has_the_file() {
         let path = std::env::temp_dir().join(format!("jird-store-lock-{}", std::process::id()));
-        let file = private().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        let file = open_or_make(private().read(true).write(true), &path).unwrap();
         file.try_lock().unwrap();
         // What a forked process has until it runs another program.
         let _child = file.try_clone().unwrap();

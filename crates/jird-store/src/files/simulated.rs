@@ -3,7 +3,7 @@
 
 use super::{Files, Input, Lock, Output};
 use jird::lines::ReadAt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,6 +17,11 @@ struct DiskState {
     /// The names as they are, and as they survive a loss of power.
     now: BTreeMap<PathBuf, Node>,
     kept: BTreeMap<PathBuf, Node>,
+    /// The folders, and those that survive a loss of power.
+    folders: BTreeSet<PathBuf>,
+    kept_folders: BTreeSet<PathBuf>,
+    /// How many bytes all files may have.
+    room: Option<usize>,
     locked: Vec<PathBuf>,
     operations: u64,
     trouble: Trouble,
@@ -44,6 +49,8 @@ pub(crate) enum Trouble {
     Fail(u64),
     /// This operation and all after it fail.
     FailFrom(u64),
+    /// From this operation on, nothing can be made or written. Names change, and files are removed.
+    FullFrom(u64),
 }
 
 impl Disk {
@@ -51,6 +58,16 @@ impl Disk {
         let mut state = self.state();
         state.operations = 0;
         state.trouble = trouble;
+    }
+
+    /// How many bytes all files may have from now on.
+    pub(crate) fn set_room(&self, room: Option<usize>) {
+        self.state().room = room;
+    }
+
+    /// How many bytes all files have.
+    pub(crate) fn used(&self) -> usize {
+        self.state().used()
     }
 
     /// How many operations there were since the trouble was set.
@@ -74,6 +91,14 @@ impl Disk {
                 survives.insert(name.clone(), node.clone());
             }
         }
+        let folders: Vec<PathBuf> = state.folders.iter().cloned().collect();
+        for folder in folders {
+            if !state.kept_folders.contains(&folder) && random().is_multiple_of(2) {
+                state.folders.retain(|other| !other.starts_with(&folder));
+                survives.retain(|name, _| !name.starts_with(&folder));
+            }
+        }
+        state.kept_folders = state.folders.clone();
         for node in survives.values() {
             let mut content = node.lock().unwrap();
             let (written, synced) = (content.bytes.len(), content.synced.len());
@@ -141,8 +166,21 @@ impl Disk {
 }
 
 impl DiskState {
+    fn used(&self) -> usize {
+        self.now.values().map(|node| node.lock().unwrap().bytes.len()).sum()
+    }
+
     /// Counts an operation that changes something. `Err` if it fails, `Ok(false)` if the power goes in the middle of it.
     fn operation(&mut self, boot: u64) -> io::Result<bool> {
+        self.counted(boot, false)
+    }
+
+    /// As [`operation`](Self::operation), for one that takes room on the disk.
+    fn growth(&mut self, boot: u64) -> io::Result<bool> {
+        self.counted(boot, true)
+    }
+
+    fn counted(&mut self, boot: u64, grows: bool) -> io::Result<bool> {
         if self.is_off || boot != self.boots {
             return Err(io::Error::other("the power is off"));
         }
@@ -154,6 +192,7 @@ impl DiskState {
             }
             Trouble::Fail(at) if at == self.operations => Err(io::ErrorKind::StorageFull.into()),
             Trouble::FailFrom(at) if at <= self.operations => Err(io::ErrorKind::StorageFull.into()),
+            Trouble::FullFrom(at) if at <= self.operations && grows => Err(io::ErrorKind::StorageFull.into()),
             _ => Ok(true),
         }
     }
@@ -188,8 +227,24 @@ struct Held {
 }
 
 impl Files for Disk {
-    fn create_dir(&self, _path: &Path) -> io::Result<()> {
-        Ok(())
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let boot = state.boots;
+        let done = state.growth(boot)?;
+        let is_there = |folder: &Path| folder.parent().is_none() || state.folders.contains(folder);
+        if is_there(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        if !path.parent().is_some_and(is_there) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        state.folders.insert(path.to_owned());
+        if done { Ok(()) } else { Err(off()) }
+    }
+
+    fn room(&self, _path: &Path) -> io::Result<u64> {
+        let state = self.state();
+        Ok(state.room.map_or(u64::MAX, |room| room.saturating_sub(state.used()) as u64))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
@@ -201,7 +256,7 @@ impl Files for Disk {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>> {
         let mut state = self.state();
         let boot = state.boots;
-        let done = state.operation(boot)?;
+        let done = state.growth(boot)?;
         let node = Node::default();
         state.now.insert(path.to_owned(), node.clone());
         if done { Ok(Arc::new(Handle { disk: self.clone(), node, boot })) } else { Err(off()) }
@@ -243,7 +298,8 @@ impl Files for Disk {
         if !state.operation(boot)? {
             return Err(off());
         }
-        let DiskState { now, kept, .. } = &mut *state;
+        let DiskState { now, kept, folders, kept_folders, .. } = &mut *state;
+        kept_folders.extend(folders.iter().filter(|folder| folder.parent() == Some(path)).cloned());
         kept.retain(|name, _| name.parent() != Some(path));
         kept.extend(now.iter().filter(|(name, _)| name.parent() == Some(path)).map(|(n, f)| (n.clone(), f.clone())));
         Ok(())
@@ -273,8 +329,13 @@ impl Output for Handle {
     fn append(&self, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.disk.state();
         let is_on = self.boot == state.boots && !state.is_off;
-        let result = state.operation(self.boot);
+        let room = state.room.map(|room| room.saturating_sub(state.used()));
+        let result = state.growth(self.boot);
         let mut content = self.node.lock().unwrap();
+        if let Some(room) = room.filter(|room| *room < bytes.len() && matches!(result, Ok(true))) {
+            content.bytes.extend_from_slice(&bytes[..room]);
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         match result {
             Ok(true) => content.bytes.extend_from_slice(bytes),
             _ if is_on => content.bytes.extend_from_slice(&bytes[..bytes.len() / 2]),

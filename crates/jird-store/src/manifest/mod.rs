@@ -5,17 +5,20 @@
 //!           0123456789abcdef  the checksum of this line, without its line feed
 //! ```
 
+mod ballast;
+mod fresh;
 mod sections;
 mod text;
 
 use crate::error::{Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
-use crate::files::{Files, read_whole};
+use crate::files::{Files, Unfinished, read_whole};
 use crate::settings::Settings;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use fresh::Fresh;
 #[cfg_attr(not(test), expect(unused_imports, reason = "the parts come with what needs them"))]
 pub(crate) use sections::{Section, Sections};
 
@@ -138,7 +141,7 @@ impl Folder {
         if self.has_manifest() {
             return Err(Error::new(ErrorKind::Exists, format!("there is a store in {} already", self.path.display())));
         }
-        self.write(&Manifest {
+        let manifest = Manifest {
             settings: settings.clone(),
             generation: 1,
             next: 1,
@@ -147,7 +150,8 @@ impl Folder {
             logs: Vec::new(),
             needs: Needs::default(),
             sections: Sections::default(),
-        })
+        };
+        self.write(&manifest, Need::Room)
     }
 
     /// Changes the state: reads it, lets `change` change it, and writes it if it is another one then. No one else
@@ -156,6 +160,16 @@ impl Folder {
     /// # Errors
     /// Those of `change`, and of the file system. After the latter, the change may have been made or not.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Manifest) -> Result<T, Error>) -> Result<T, Error> {
+        self.change_with(Need::Room, change)
+    }
+
+    /// As [`change`](Self::change), for a change after which files can go. It also works on a full disk: the ballast
+    /// makes room for it.
+    pub(crate) fn change_to_free<T>(&self, change: impl FnOnce(&mut Manifest) -> Result<T, Error>) -> Result<T, Error> {
+        self.change_with(Need::Ballast, change)
+    }
+
+    fn change_with<T>(&self, need: Need, change: impl FnOnce(&mut Manifest) -> Result<T, Error>) -> Result<T, Error> {
         let _lock = self.state_lock()?;
         let before = self.manifest()?;
         Needs::check(&before.needs.write, "change", &self.file(NAME))?;
@@ -163,7 +177,7 @@ impl Folder {
         let result = change(&mut manifest)?;
         if manifest != before {
             manifest.generation += 1;
-            self.write(&manifest)?;
+            self.write(&manifest, need)?;
         }
         Ok(result)
     }
@@ -196,21 +210,51 @@ impl Folder {
         self.discard(&self.index(number));
     }
 
+    /// Removes a manifest that a crash left half-written.
+    pub(crate) fn discard_new_manifest(&self) -> Result<(), Error> {
+        let new = self.file(NEW_NAME);
+        if self.files.open(&new).is_ok() {
+            let _lock = self.state_lock()?;
+            self.discard(&new);
+        }
+        Ok(())
+    }
+
     fn state_lock(&self) -> Result<Box<dyn crate::files::Lock>, Error> {
         let path = self.file(LOCK_NAME);
         let lock = self.files.lock(&path, true).map_err(|error| Error::io("lock", &path, &error))?;
         lock.ok_or_else(|| Error::new(ErrorKind::Locked, format!("{} is locked", path.display())))
     }
 
-    fn write(&self, manifest: &Manifest) -> Result<(), Error> {
+    fn write(&self, manifest: &Manifest, need: Need) -> Result<(), Error> {
+        let text = text::write(manifest);
+        match self.replace(text.as_bytes()) {
+            Err(error) if need == Need::Ballast && error.is_full() && self.free_ballast() => {
+                self.replace(text.as_bytes())
+            }
+            result => result,
+        }
+    }
+
+    /// Puts another manifest in the place of the one that is there.
+    fn replace(&self, text: &[u8]) -> Result<(), Error> {
         let (new, path) = (self.file(NEW_NAME), self.file(NAME));
-        let write = || {
-            let file = self.files.create(&new)?;
-            file.append(text::write(manifest).as_bytes())?;
+        let replace = || {
+            let (file, unfinished) = Unfinished::create(&self.files, &new)?;
+            file.append(text)?;
             file.sync()?;
-            self.files.rename(&new, &path)?;
+            unfinished.rename(&path)?;
             self.files.sync_dir(&self.path)
         };
-        write().map_err(|error| Error::io("write", &path, &error))
+        replace().map_err(|error| Error::io("write", &path, &error))
     }
+}
+
+/// Where the room for a manifest comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// The disk must have it.
+    Room,
+    /// If the disk is full, from the ballast.
+    Ballast,
 }

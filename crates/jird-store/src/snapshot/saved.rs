@@ -1,6 +1,7 @@
 //! What indexes saved so far: a file of counts, one line for each query and span. It is a note and no part of the state:
 //! if it cannot be written, as on a disk that is read-only, nothing is noted.
 
+use crate::files::Unfinished;
 use crate::index::{Answer, Index};
 use crate::manifest::Folder;
 use std::collections::{BTreeMap, HashMap};
@@ -95,11 +96,10 @@ pub(crate) fn sum_up(folder: &Folder, is_there: impl Fn(u64) -> bool) {
     }
     let text = lines(sums.into_iter().filter(|(span, _)| is_there(*span)));
     let (path, new) = (folder.file(NAME), folder.file("SAVED.new"));
-    let _ = folder
-        .files
-        .create(&new)
-        .and_then(|file| file.append(text.as_bytes()))
-        .and_then(|()| folder.files.rename(&new, &path));
+    let _ = Unfinished::create(&folder.files, &new).and_then(|(file, unfinished)| {
+        file.append(text.as_bytes())?;
+        unfinished.rename(&path)
+    });
 }
 
 fn lines(spans: impl Iterator<Item = (u64, Saved)>) -> String {

@@ -6,9 +6,9 @@ use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file};
 use crate::column::{Column, ColumnPlan, ColumnType};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
-use crate::files::checksum;
+use crate::files::{Unfinished, checksum};
 use crate::index::IndexBuilder;
-use crate::manifest::{Folder, SpanEntry};
+use crate::manifest::{Folder, Fresh, SpanEntry};
 use crate::settings::{Compression, Settings};
 use arrow_array::{ArrayRef, BinaryArray, RecordBatch, TimestampNanosecondArray, UInt32Array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
@@ -42,7 +42,8 @@ impl Effort {
 /// Memory: a few blocks, and the indexes.
 pub(crate) struct SpanWriter {
     folder: Folder,
-    number: u64,
+    /// Removes what was written if the span is not finished.
+    fresh: Fresh,
     path: PathBuf,
     file: Flushed,
     /// The Arrow writer, when the first block is there, which says of which types the columns are. What it wrote and is
@@ -74,19 +75,19 @@ struct OpenBlock {
 }
 
 impl SpanWriter {
-    /// Begins a file with a number that was reserved for it. No event has a lower arrival number than `base`.
+    /// Begins a file. No event has a lower arrival number than `base`.
     pub(crate) fn new(
         folder: &Folder,
-        number: u64,
+        fresh: Fresh,
         settings: &Settings,
         base: u64,
         effort: Effort,
     ) -> Result<Self, Error> {
-        let path = folder.span(number);
+        let path = folder.span(fresh.number());
         let file = folder.files.create(&path).map_err(|error| Error::io("make", &path, &error))?;
         Ok(Self {
             folder: folder.clone(),
-            number,
+            fresh,
             path,
             file: Flushed::new(file),
             arrow: None,
@@ -196,8 +197,8 @@ impl SpanWriter {
     }
 
     /// Ends the file, writes its indexes, and makes both survive a loss of power; their names do when the folder is
-    /// synced. At least one event was added.
-    pub(crate) fn finish(mut self, order: TextOrder) -> Result<SpanEntry, Error> {
+    /// synced. At least one event was added. The files go when the second value is dropped, unless a manifest names them.
+    pub(crate) fn finish(mut self, order: TextOrder) -> Result<(SpanEntry, Fresh), Error> {
         self.flush()?;
         let table = self.table.write();
         if let Some(arrow) = &mut self.arrow {
@@ -208,13 +209,13 @@ impl SpanWriter {
         let file_bytes = self.file.written();
         self.file.sync(&self.path)?;
         let index = self.indexes.finish();
-        write_index(&self.folder, self.number, &table, &index)?;
+        write_index(&self.folder, self.fresh.number(), &table, &index)?;
         let blocks = &self.table.blocks;
         let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
             unreachable!("a span has events");
         };
-        Ok(SpanEntry {
-            number: self.number,
+        let entry = SpanEntry {
+            number: self.fresh.number(),
             events: self.table.events(),
             text_bytes: self.table.text_bytes(),
             file_bytes,
@@ -223,12 +224,8 @@ impl SpanWriter {
             order,
             table_sum: checksum(table.as_bytes()),
             keep_from: None,
-        })
-    }
-
-    /// Removes what was written. Call it only if no manifest can name the file.
-    pub(crate) fn abandon(self) {
-        self.folder.discard_span(self.number);
+        };
+        Ok((entry, self.fresh))
     }
 }
 
@@ -281,10 +278,10 @@ pub(crate) fn rebuild_index(folder: &Folder, span: &SpanFile) -> Result<(), Erro
 fn write_index(folder: &Folder, number: u64, table: &str, index: &[u8]) -> Result<(), Error> {
     let (path, new) = (folder.index(number), folder.file(&format!("span-{number}.index.new")));
     let write = || {
-        let file = folder.files.create(&new)?;
+        let (file, unfinished) = Unfinished::create(&folder.files, &new)?;
         file.append(&index_file::write(table, index))?;
         file.sync()?;
-        folder.files.rename(&new, &path)
+        unfinished.rename(&path)
     };
     write().map_err(|error| Error::io("write", &path, &error))
 }

@@ -40,8 +40,9 @@ fn lossy(snapshot: &crate::Snapshot) -> usize {
     lines
 }
 
+/// Whether nothing of the store is in a file.
 fn is_lock(path: &Path) -> bool {
-    path.to_string_lossy().contains("LOCK")
+    ["LOCK", "BALLAST"].iter().any(|name| path.to_string_lossy().contains(name))
 }
 
 fn with(disk: &Disk, path: &Path, bytes: Vec<u8>, then: impl FnOnce()) {

@@ -155,7 +155,7 @@ impl Run {
         drop(self.writer.take());
     }
 
-    fn retain(&mut self) -> Result<(), Error> {
+    pub(super) fn retain(&mut self) -> Result<(), Error> {
         let second = self.random.below(self.next / 3 + 2);
         let cut = (second, self.next);
         self.doubtful_cuts.push(cut);

@@ -9,10 +9,10 @@ mod open;
 mod seal;
 
 use crate::error::{Damage, Error, ErrorKind, Sync};
-use crate::event::{Batch, LoggedBatch, now};
+use crate::event::{ArrivalClock, Batch, LoggedBatch};
 use crate::files::{Lock, Output};
 use crate::log;
-use crate::manifest::{Folder, LogEntry};
+use crate::manifest::{Folder, Fresh, LogEntry};
 use crate::settings::{Settings, WriterOptions};
 use arrow_buffer::Buffer;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub struct Writer {
 pub struct Ticket(u64);
 
 /// What a writer did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// Events that were appended.
     pub events: u64,
@@ -50,6 +50,9 @@ pub struct Totals {
     pub undated: u64,
     /// Span files that were sealed.
     pub spans: u64,
+    /// Why the last sealing failed, if it did. All events are in the logs then, where queries find them, and the next
+    /// writer tries again.
+    pub unsealed: Option<Error>,
 }
 
 #[derive(Debug)]
@@ -77,6 +80,7 @@ struct State {
     /// Why it could not; it tries again when this is taken.
     seal_error: Option<Error>,
     arrivals: u64,
+    clock: ArrivalClock,
     /// Batches that were appended, and those of them that are durable.
     appended: u64,
     synced: u64,
@@ -112,10 +116,14 @@ impl Writer {
     ///
     /// # Errors
     /// Nothing of the batch was taken. The writer can be used on, unless the error is `Closed`.
-    pub fn append(&self, batch: Batch) -> Result<Ticket, Error> {
+    pub fn append(&self, mut batch: Batch) -> Result<Ticket, Error> {
         let mut state = self.shared.room()?;
         if batch.is_empty() {
             return Ok(Ticket(state.appended));
+        }
+        if batch.is_open() {
+            // By the one who appends: a thread that prepares batches would take the time before the batch has its place.
+            batch.arrive(state.clock.now());
         }
         let arrival = state.arrivals;
         let head = log::head(&batch, arrival);
@@ -149,7 +157,7 @@ impl Writer {
     /// # Errors
     /// `Event` if it is no JSON, or too long; as [`Writer::append`].
     pub fn append_event(&self, event: &[u8]) -> Result<Ticket, Error> {
-        self.append(Batch::of_event(event, &self.shared.settings, now())?)
+        self.append(Batch::of_event(event, &self.shared.settings)?)
     }
 
     /// Waits until a batch, and all before it, are as durable as [`WriterOptions::sync`] says. Producers that wait at
@@ -176,7 +184,7 @@ impl Writer {
 
     /// What was done so far.
     pub fn totals(&self) -> Totals {
-        self.shared.state().totals
+        self.shared.state().totals.clone()
     }
 
     /// The bytes of events in the logs that no thread seals yet. Every snapshot reads them, without the help of an index.
@@ -214,18 +222,18 @@ impl Writer {
     /// it is less than 4 MB: every query reads the logs whole, and sealing less would leave small files.
     ///
     /// # Errors
-    /// As [`seal`](Self::seal) and [`finish`](Self::finish). What came is durable whether or not it could be sealed.
+    /// As [`finish`](Self::finish). What came is durable whether or not it could be sealed.
     pub fn finish_sealed(self) -> Result<Totals, Error> {
-        let sealed = if self.unsealed_bytes() >= SEAL_BYTES_AT_END { self.seal() } else { Ok(()) };
+        let unsealed = if self.unsealed_bytes() >= SEAL_BYTES_AT_END { self.seal().err() } else { None };
         let totals = self.finish()?;
-        sealed.map(|()| totals)
+        Ok(Totals { unsealed: totals.unsealed.or(unsealed), ..totals })
     }
 
     /// Ends the writer: everything is durable then, unless [`Sync::None`] was chosen. What is not sealed yet stays in
     /// the log, where readers and the next writer find it.
     ///
     /// # Errors
-    /// The last sealing failed; what was acknowledged is in the log all the same.
+    /// Not everything is surely durable. That the last sealing failed is no error, but told in the totals.
     pub fn finish(mut self) -> Result<Totals, Error> {
         let appended = self.shared.state().appended;
         let synced = match self.shared.options.sync {
@@ -236,7 +244,10 @@ impl Writer {
         self.shared.drop_empty_logs();
         let mut state = self.shared.state();
         synced?;
-        state.failed.take().or_else(|| state.seal_error.take()).map_or(Ok(state.totals), Err)
+        if let Some(error) = state.failed.take() {
+            return Err(error);
+        }
+        Ok(Totals { unsealed: state.seal_error.take(), ..state.totals.clone() })
     }
 
     fn close(&mut self) {
@@ -327,7 +338,8 @@ impl Shared {
 
     /// Makes a new log, and names it in the manifest.
     fn begin_log(&self) -> Result<OpenLog, Error> {
-        let number = self.reserve()?;
+        let fresh = Fresh::new(&self.folder, self.reserve()?);
+        let number = fresh.number();
         let path = self.folder.log(number);
         let make = || {
             let file = self.folder.files.create(&path)?;
@@ -341,6 +353,7 @@ impl Shared {
             manifest.logs.push(LogEntry { number, clips: Vec::new() });
             Ok(())
         })?;
+        fresh.keep();
         Ok(OpenLog { number, file, bytes: log::LOG_MAGIC.len() as u64 })
     }
 
@@ -353,7 +366,7 @@ impl Shared {
         let is_empty = |log: &&OpenLog| log.bytes == log::LOG_MAGIC.len() as u64;
         let empty = state.spare.iter().chain([&state.log]).filter(is_empty).map(|log| log.number);
         let (empty, arrivals) = (empty.collect::<Vec<_>>(), state.arrivals);
-        let dropped = self.folder.change(|manifest| {
+        let dropped = self.folder.change_to_free(|manifest| {
             manifest.logs.retain(|log| !empty.contains(&log.number));
             manifest.arrivals = manifest.arrivals.max(arrivals);
             Ok(())

@@ -1,8 +1,9 @@
 //! Taking over a store: the lock, what an earlier writer left in its logs, and what it left behind.
 
 use super::{OpenLog, Pending, Shared, State, Totals, Writer};
-use crate::clean::orphans;
+use crate::clean::{WRITER_LOCK, orphans};
 use crate::error::{Damage, Error, ErrorKind, Sync};
+use crate::event::ArrivalClock;
 use crate::files::Output;
 use crate::log;
 use crate::manifest::Folder;
@@ -16,13 +17,14 @@ const LOGS_MAX: usize = 8;
 
 impl Writer {
     pub(crate) fn open(folder: &Folder, settings: &Settings, options: &WriterOptions) -> Result<Self, Error> {
-        let path = folder.file("LOCK");
+        let path = folder.file(WRITER_LOCK);
         let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
         let lock = lock.ok_or_else(|| {
             let path = folder.path.display();
             Error::new(ErrorKind::Locked, format!("another process writes to the store in {path}: wait until it ends"))
         })?;
         orphans(folder)?;
+        folder.keep_ballast();
         let (mut pending, arrivals, damage) = recover(folder)?;
         let is_full = pending.bytes >= options.seal_bytes || pending.logs.len() >= LOGS_MAX;
         let state = State {
@@ -32,6 +34,7 @@ impl Writer {
             sealing: None,
             seal_error: None,
             arrivals,
+            clock: ArrivalClock::after(i64::MIN),
             appended: 0,
             synced: 0,
             unsynced: Vec::new(),

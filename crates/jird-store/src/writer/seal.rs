@@ -3,7 +3,7 @@
 use super::{Pending, Shared};
 use crate::error::Error;
 use crate::event::{Clip, TextOrder, sorted_rows};
-use crate::manifest::Manifest;
+use crate::manifest::{Fresh, Manifest};
 use crate::span::{Effort, SpanWriter};
 
 impl Shared {
@@ -51,14 +51,15 @@ impl Shared {
             let base = rows.iter().map(|row| row.key.arrival).min();
             let mut span = None;
             if let Some(base) = base {
-                let mut writer = SpanWriter::new(&self.folder, self.reserve()?, &self.settings, base, Effort::Seal)?;
+                let fresh = Fresh::new(&self.folder, self.reserve()?);
+                let mut writer = SpanWriter::new(&self.folder, fresh, &self.settings, base, Effort::Seal)?;
                 rows.iter().try_for_each(|row| writer.push(row.key, row.text(&job.batches)))?;
                 span = Some(writer.finish(order)?);
                 self.folder.sync()?;
             }
-            let number = span.as_ref().map(|span| span.number);
+            let (entry, fresh) = span.unzip();
             let arrivals = job.batches.iter().map(|batch| batch.arrival + batch.times.len() as u64).max();
-            let outcome = self.folder.change(|manifest| {
+            let outcome = self.folder.change_to_free(|manifest| {
                 if !manifest.logs.iter().any(|log| job.has(log.number)) {
                     // An earlier try succeeded, and was told otherwise.
                     return Ok(Outcome::Old);
@@ -67,18 +68,18 @@ impl Shared {
                     return Ok(Outcome::Clipped);
                 }
                 manifest.logs.retain(|log| !job.has(log.number));
-                manifest.spans.extend(span);
+                manifest.spans.extend(entry);
                 manifest.arrivals = manifest.arrivals.max(arrivals.unwrap_or_default());
                 Ok(Outcome::Done)
             })?;
-            if outcome != Outcome::Done
-                && let Some(number) = number
-            {
-                self.folder.discard_span(number);
+            let mut spans = 0;
+            if let Some(fresh) = fresh.filter(|_| outcome == Outcome::Done) {
+                fresh.keep();
+                spans = 1;
             }
             if outcome != Outcome::Clipped {
                 self.remove_logs(job);
-                return Ok(u64::from(outcome == Outcome::Done && number.is_some()));
+                return Ok(spans);
             }
         }
     }
@@ -89,6 +90,8 @@ impl Shared {
             let path = self.folder.log(number);
             if is_damaged {
                 let _ = self.folder.files.rename(&path, &self.folder.file(&format!("log-{number}.damaged")));
+                // Under its old name, the next writer would remove it.
+                let _ = self.folder.sync();
             } else {
                 self.folder.discard(&path);
             }

@@ -173,7 +173,7 @@ pub fn read_stream<E: From<io::Error>>(
                     return Ok(ControlFlow::Break(()));
                 }
                 offset += filled as u64;
-                let Some(dropped) = skip_line(&mut reader, buffer, &mut filled)? else {
+                let Some(dropped) = skip_line(&mut reader, buffer, &mut filled, &mut |_| ())? else {
                     return Ok(ControlFlow::Continue(()));
                 };
                 offset += dropped;
@@ -192,9 +192,14 @@ pub fn read_stream<E: From<io::Error>>(
     }
 }
 
-/// Drops the rest of a line. Returns the number of bytes dropped, and leaves in `buffer` the first `filled` bytes after
-/// the line. Returns `None` if the stream ends before the line does.
-pub(super) fn skip_line(reader: &mut impl Read, buffer: &mut Vec<u8>, filled: &mut usize) -> io::Result<Option<u64>> {
+/// Drops the rest of a line, which `dropping` sees piece by piece. Returns the number of bytes dropped, and leaves in
+/// `buffer` the first `filled` bytes after the line. Returns `None` if the stream ends before the line does.
+pub(super) fn skip_line(
+    reader: &mut impl Read,
+    buffer: &mut Vec<u8>,
+    filled: &mut usize,
+    dropping: &mut dyn FnMut(&[u8]),
+) -> io::Result<Option<u64>> {
     let mut dropped = 0;
     buffer.resize(buffer.len().max(READ_BYTES), 0);
     *filled = 0;
@@ -203,6 +208,7 @@ pub(super) fn skip_line(reader: &mut impl Read, buffer: &mut Vec<u8>, filled: &m
         let newline = memchr::memchr(b'\n', &buffer[..read]);
         let end = newline.map_or(read, |newline| newline + 1);
         dropped += end as u64;
+        dropping(&buffer[..end]);
         if newline.is_some() {
             buffer.copy_within(end..read, 0);
             *filled = read - end;

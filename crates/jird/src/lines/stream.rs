@@ -77,13 +77,23 @@ impl<R: Read> StreamPieces<R> {
     /// # Errors
     /// The errors of reading.
     pub fn skip_long_line(&mut self) -> io::Result<Option<u64>> {
+        self.skip_long_line_with(&mut |_| ())
+    }
+
+    /// As [`skip_long_line`](Self::skip_long_line); `dropping` sees the bytes of the line, its line feed included, piece by
+    /// piece.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn skip_long_line_with(&mut self, dropping: &mut dyn FnMut(&[u8])) -> io::Result<Option<u64>> {
         if self.state != State::BeforeLong {
             return Ok(None);
         }
         let (line, mut filled) = (self.offset, 0);
         self.state = State::Ended;
         self.offset += self.left.len() as u64;
-        let dropped = skip_line(&mut self.reader, &mut self.left, &mut filled)?;
+        dropping(&self.left);
+        let dropped = skip_line(&mut self.reader, &mut self.left, &mut filled, dropping)?;
         self.left.truncate(filled);
         if let Some(dropped) = dropped {
             self.offset += dropped;
@@ -220,8 +230,10 @@ mod tests {
             let lines =
                 |cut: &mut StreamPieces<_>| pieces(cut).into_iter().flat_map(|(_, piece)| piece).collect::<Vec<_>>();
             assert_eq!(lines(&mut cut), b"a\nbb\n");
-            assert_eq!(cut.skip_long_line().unwrap(), Some(5));
-            assert_eq!(cut.offset, 5006);
+            let mut dropped = Vec::new();
+            let mut drop = |bytes: &[u8]| dropped.extend_from_slice(bytes);
+            assert_eq!(cut.skip_long_line_with(&mut drop).unwrap(), Some(5));
+            assert_eq!((cut.offset, &dropped[..]), (5006, &long[5..5006]));
             assert_eq!(lines(&mut cut), b"c\nd\n");
             assert_eq!((cut.skip_long_line().unwrap(), cut.next().is_none()), (Some(5010), true));
             assert_eq!(cut.skip_long_line().unwrap(), None);
