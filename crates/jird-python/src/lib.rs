@@ -37,7 +37,7 @@ mod store;
 #[pyo3::pymodule(gil_used = true)]
 mod _jird {
     #[pymodule_export]
-    use crate::database::{Database, Table};
+    use crate::database::{Frames, frame_of, write_databases};
     #[pymodule_export]
     use crate::document::{Document, Iter, parse};
     #[pymodule_export]
@@ -80,6 +80,8 @@ mod _jird {
         module.add("kernel", jird::kernel::Kernel::best().name())?;
         // What a panic becomes; `jird.errors` makes a RuntimeError of it.
         module.add("PanicException", module.py().get_type::<PanicException>())?;
+        module.add("END", crate::database::END)?;
+        module.add("ABANDONED", crate::database::ABANDONED)?;
         for (name, bit) in crate::dumps::OPTIONS {
             module.add(name, bit)?;
         }

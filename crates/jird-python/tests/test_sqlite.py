@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import decimal
 import enum
 import gc
 import sqlite3
@@ -191,6 +192,34 @@ def test_columns_of_arrow(tmp_path):
     lines = tmp_path / "events.ndjson"
     lines.write_text('{"a": 1, "b": "x"}\n' * 1000)
     assert other.insert_arrow(jird.scan(lines, columns=["a", "b"])) == 1000
+
+
+def test_decimals_are_numbers_where_sqlite_has_them(tmp_path):
+    @dataclasses.dataclass
+    class Price:
+        id: int
+        price: decimal.Decimal
+
+    path = tmp_path / "t.db"
+    table = jird.Sqlite(path).table(Price)
+    texts = ["1.10", "7", "-0.5", "1E+2", "123456789012345678901234567890.1", "0.1000000000000000055511151231257827"]
+    assert table.insert(Price(index, decimal.Decimal(text)) for index, text in enumerate(texts)) == 6
+    found = [price for (price,) in rows(path, "select price from Price order by id")]
+    assert found[:4] == [1.1, 7, -0.5, 100.0] and found[4:] == texts[4:]
+    for text in ("NaN", "Infinity", "-Infinity", "sNaN"):
+        with pytest.raises(ValueError, match="Decimal that SQLite has no number for"):
+            table.insert([Price(9, decimal.Decimal(text))])
+    assert len(rows(path, "select * from Price")) == 6
+
+
+def test_failures_have_the_classes_of_sqlite3(tmp_path):
+    path = tmp_path / "t.db"
+    table = jird.Sqlite(path).table(Task, key="id")
+    for row, kind in [(Task(1, None, True), "IntegrityError"), (Task("7", "a", True), "DataError")]:
+        with pytest.raises(getattr(sqlite3, kind)):
+            table.insert([row])
+    with pytest.raises(sqlite3.OperationalError):
+        jird.Sqlite(tmp_path / "none" / "t.db")
 
 
 def test_threads_take_turns(tmp_path):

@@ -8,13 +8,14 @@ use crate::cell::Cell;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, Statement};
 use std::path::Path;
+use std::time::Duration;
 
 /// Opens a database for reading. The file is never changed or created.
 ///
 /// # Errors
 /// If the file is missing, is not a database, is damaged, or is locked by another connection.
 pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
-    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)
+    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, PATIENCE)
 }
 
 /// Opens a database for writing. The file is created if it is missing.
@@ -22,8 +23,19 @@ pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, SqliteError>
 /// # Errors
 /// Those of [`open_read_only`], except that the file may be missing.
 pub fn open(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
-    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+    open_within(path, PATIENCE)
 }
+
+/// As [`open`]; the connection waits this long for a lock that another connection has.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_within(path: impl AsRef<Path>, patience: Duration) -> Result<Connection, SqliteError> {
+    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, patience)
+}
+
+/// How long a connection waits for a lock that another one has, as `rusqlite` and others have it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// After so many steps of SQLite's machine a statement looks whether it shall end: some tens of microseconds.
 const STEPS: i32 = 1000;
@@ -44,9 +56,10 @@ pub fn stop_when(conn: &mut Connection, is_over: impl FnMut() -> bool + Send + '
     conn.progress_handler(STEPS, Some(is_over)).map_err(|error| SqliteError::sqlite("watching a connection", error))
 }
 
-fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, SqliteError> {
+fn open_with(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connection, SqliteError> {
     let failed = |error| SqliteError::sqlite(path.display(), error);
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
+    conn.busy_timeout(patience).map_err(failed)?;
     // Opening reads nothing yet; this query does.
     conn.query_row("select count(*) from sqlite_schema", [], |_| Ok(())).map_err(failed)?;
     let page: u32 = conn.query_row("pragma page_size", [], |row| row.get(0)).map_err(failed)?;

@@ -32,7 +32,9 @@ mod value;
 
 pub use affinity::Affinity;
 pub use copy::TableCopy;
-pub use database::{ColumnInfo, TableInfo, open, open_read_only, quote, stop_when, tables, tables_and_views};
+pub use database::{
+    ColumnInfo, TableInfo, open, open_read_only, open_within, quote, stop_when, tables, tables_and_views,
+};
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
 pub use error::{SqliteError, SqliteErrorKind};
 pub use inserter::Inserter;

@@ -4,10 +4,13 @@ import datetime
 import decimal
 import enum
 import os
+import sys
+import threading
 import typing
 import uuid
 
 from . import _jird, _types
+from ._writer import Writer
 
 __all__ = ["Sqlite"]
 
@@ -26,10 +29,25 @@ _STORED = {
 
 
 class Sqlite:
-    """An SQLite database: `jird.Sqlite("tasks.db").table(Task).insert(tasks)`."""
+    """An SQLite database: `jird.Sqlite("tasks.db").table(Task).insert(tasks)`.
 
-    def __init__(self, path):
-        self._database = _jird.Database(os.fspath(path))
+    A process of its own opens it, for as long as each call takes. So the program may have it open by any other library,
+    and see its locks: a call that waits for one longer than `timeout` seconds raises sqlite3.OperationalError, "database
+    is locked".
+    """
+
+    def __init__(self, path, *, timeout=5.0):
+        path = os.fsencode(path)
+        if path in (b"", b":memory:"):
+            raise ValueError("a database in memory cannot be shared; name a file")
+        # Each byte as a character. The other process may be in another folder.
+        self._asked = {"path": os.path.abspath(path).decode("latin-1"), "patience": int(timeout * 1000)}
+        self._turns = _Turns()
+        self._ask({})
+
+    def _ask(self, request):
+        with self._turns, Writer.take() as writer:
+            writer.ask({**self._asked, **request})
 
     def table(self, type, name=None, *, key=()):
         """The table for a class, with a column for each of its fields; made if the database has none of this name.
@@ -43,18 +61,91 @@ class Sqlite:
         """
         hints = _types._hints(type, type, {})
         fields = getattr(type, "__struct_fields__", None) or getattr(type, "_fields", None) or list(hints)
-        columns = []
+        columns, names = [], []
         for field in fields:
             wanted = hints.get(field, typing.Any)
             if "ClassVar" in _types._wrappers(wanted):
                 continue
             column = next((key.name for key in _types._metadata(wanted) if isinstance(key, _types.Key)), field)
-            storage, may_be_null = _stored(wanted)
-            columns.append((column, field, storage, may_be_null))
+            columns.append((column, *_stored(wanted)))
+            names.append(sys.intern(field))
         if not columns:
             raise TypeError(f"{type!r} has no fields")
         key = [key] if isinstance(key, str) else list(key)
-        return self._database.table(type.__name__ if name is None else name, columns, key)
+        name = type.__name__ if name is None else name
+        self._ask({"table": name, "columns": columns, "key": key})
+        return Table(self, name, [column for column, *_ in columns], names)
+
+
+class Table:
+    """A table of a database, and a class whose instances are its rows."""
+
+    __slots__ = ("_columns", "_database", "_name", "_names")
+
+    def __init__(self, database, name, columns, names):
+        self._database, self._name, self._columns, self._names = database, name, columns, names
+
+    @property
+    def name(self):
+        """The name of the table."""
+        return self._name
+
+    @property
+    def columns(self):
+        """The names of the columns."""
+        return list(self._columns)
+
+    def insert(self, objects, /):
+        """Inserts objects, in one transaction: all of them or none. Returns how many there were.
+
+        An object is an instance with the attributes of the class, a dict or a tuple. What SQLite has no type for is
+        written as `dumps` writes it.
+        """
+        objects = iter(objects)
+        return self._insert(_frames(objects, self._names), {"columns": self._columns})
+
+    def insert_arrow(self, stream, /):
+        """Inserts the rows of a stream of Arrow (what has `__arrow_c_stream__`), in one transaction. Returns how many
+        there were.
+        """
+        return self._insert(_jird.Frames(stream, self._columns), {})
+
+    def _insert(self, frames, about):
+        database = self._database
+        with database._turns, Writer.take() as writer:
+            writer.ask({**database._asked, "insert": self._name, **about})
+            for frame in frames:
+                writer.send(frame)
+            return writer.commit()
+
+
+def _frames(objects, names):
+    is_over = False
+    while not is_over:
+        frame, is_over = _jird.frame_of(objects, names)
+        yield frame
+
+
+class _Turns:
+    """Threads take turns. One that comes again before its turn is over would wait for itself."""
+
+    def __init__(self):
+        self._of, self._lock, self._owner = os.getpid(), threading.Lock(), None
+
+    def __enter__(self):
+        if self._of != os.getpid():
+            # In a fork, the threads that had or awaited a turn are gone.
+            self.__init__()
+        me = threading.get_ident()
+        if self._owner == me:
+            raise ValueError("the database is being written to by what asks for it")
+        self._lock.acquire()
+        self._owner = me
+
+    def __exit__(self, *_):
+        if self._of == os.getpid():
+            self._owner = None
+            self._lock.release()
 
 
 def _stored(wanted):

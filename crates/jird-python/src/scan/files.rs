@@ -1,6 +1,7 @@
 //! Files of lines, cut into parts that threads read.
 
 use super::failure::Failure;
+use super::input::Input;
 use super::program::{RESULT, Run};
 use core::cell::RefCell;
 use core::ops::{ControlFlow, Range};
@@ -12,7 +13,6 @@ use jird::lines::{
 use jird::record::{Predicate, Projection};
 use jird_formats::encoding::Unmarked;
 use jird_formats::files::{BadRecord, BadRecords, Compression, OnError, Reader, Text};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,9 @@ struct Opened {
 #[derive(Debug)]
 enum Content {
     /// A plain file, of which threads read these bytes. A line belongs to the bytes that hold its first one.
-    Plain(Unmarked<File>, Range<u64>),
+    Plain(Unmarked<Input>, Range<u64>),
+    /// Nothing: such a file is not opened. It may be a database that is just being made.
+    Empty,
     /// What can only be read from the beginning: a compressed file, or a pipe.
     Stream,
     /// What a run of a program writes.
@@ -120,10 +122,13 @@ impl Files {
 
     /// Of the only file just these bytes: the lines whose first byte is among them.
     pub(super) fn only(mut self, range: &Range<u64>) -> Result<Self, String> {
-        let [Opened { content: Content::Plain(_, bytes), .. }] = &mut self.0[..] else {
-            return Err("range: it is part of one file, which is no pipe and not compressed".to_owned());
-        };
-        *bytes = range.start.min(bytes.end)..range.end.min(bytes.end);
+        match &mut self.0[..] {
+            [Opened { content: Content::Plain(_, bytes), .. }] => {
+                *bytes = range.start.min(bytes.end)..range.end.min(bytes.end);
+            }
+            [Opened { content: Content::Empty, .. }] => {}
+            _ => return Err("range: it is part of one file, which is no pipe and not compressed".to_owned()),
+        }
         Ok(self)
     }
 
@@ -131,6 +136,7 @@ impl Files {
     pub(super) fn bytes(&self) -> Option<u64> {
         let bytes = |opened: &Opened| match &opened.content {
             Content::Plain(_, bytes) => Some(bytes.end - bytes.start),
+            Content::Empty => Some(0),
             Content::Stream | Content::Run(_) => None,
         };
         self.0.iter().map(bytes).sum()
@@ -314,10 +320,12 @@ impl Opened {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         let mut opened = Self { path: path.to_owned(), content: Content::Stream };
-        if about.is_file() {
+        if about.is_file() && about.len() == 0 {
+            opened.content = Content::Empty;
+        } else if about.is_file() {
             let text = opened.start()?;
             if text.compression == Compression::None {
-                let text = Unmarked { text: File::open(path)?, is_marked: text.is_marked() };
+                let text = Unmarked { text: Input::open(path, &about)?, is_marked: text.is_marked() };
                 opened.content = Content::Plain(text, 0..about.len());
             }
         }
@@ -342,7 +350,8 @@ impl Opened {
 
     /// The text, decompressed, as it begins.
     fn start(&self) -> io::Result<Text> {
-        let text = Text::open(Box::new(File::open(&self.path)?), Some(&self.path))?;
+        let input = Input::open(&self.path, &std::fs::metadata(&self.path)?)?;
+        let text = Text::open(Box::new(input), Some(&self.path))?;
         match text.encoding() {
             Some(encoding) => Err(io::Error::other(encoding.to_string())),
             None => Ok(text),
@@ -352,6 +361,7 @@ impl Opened {
     fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + Send> {
         match &self.content {
             Content::Plain(_, bytes) => Box::new(ranges(bytes.clone(), PART_BYTES).map(Piece::Range)),
+            Content::Empty => Box::new(core::iter::empty()),
             Content::Stream | Content::Run(_) => match self.reader() {
                 Ok(reader) => Box::new(Stream {
                     path: self.path.clone(),

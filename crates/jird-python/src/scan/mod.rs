@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! condition  `where`: conditions as in SQL
+//! input      input files, none of which is a database
 //! files      files of lines, cut into parts that threads read
 //! failure    what ends a scan
 //! rows       records, parsed by threads, from which the interpreter only makes values
@@ -19,6 +20,7 @@ mod columns;
 mod condition;
 mod failure;
 mod files;
+mod input;
 mod program;
 mod progress;
 mod query;

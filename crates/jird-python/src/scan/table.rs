@@ -4,6 +4,7 @@ use super::columns::{self, Batches, Kind};
 use super::condition;
 use super::failure::Failure;
 use super::files::{Files, Wanted};
+use super::input::Input;
 use super::program::Run;
 use super::progress::Progress;
 use super::rows::{Rows, Running};
@@ -74,6 +75,9 @@ impl Scan {
         }
         let on_error = on_error.parse::<OnError>();
         let on_error = on_error.map_err(|words| PyValueError::new_err(format!("on_error: {words}")))?;
+        if let Some(quarantine) = on_error.quarantine() {
+            Input::refuse(quarantine).map_err(|error| Failure::io(quarantine, error).into_error(py))?;
+        }
         let files = py.detach(|| Files::open(paths)).map_err(|failure| failure.into_error(py))?;
         let files = match range {
             None => files,

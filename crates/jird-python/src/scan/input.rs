@@ -1,0 +1,104 @@
+//! Input files.
+//!
+//! Whoever closes a file drops all locks that the process has on it, whichever descriptor they were taken by (POSIX,
+//! `fcntl`). These are the locks of SQLite, of which the program may use a library of its own. So a database is not opened
+//! where that can be known before, and one that was opened is never closed.
+
+use jird::lines::ReadAt;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// A file that is read.
+#[derive(Debug)]
+pub(super) struct Input(Option<File>);
+
+/// How a database begins.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// How the index of a database's write-ahead log begins, on which its readers and writers have locks.
+const SHARED: [u8; 4] = 3_007_000_u32.to_ne_bytes();
+
+/// What is not closed: device and inode.
+static KEPT: LazyLock<Mutex<HashSet<(u64, u64)>>> = LazyLock::new(Mutex::default);
+
+impl Input {
+    /// Opens a file that is not empty, a pipe or a device, about which `about` tells.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is a database.
+    pub(super) fn open(path: &Path, about: &Metadata) -> io::Result<Self> {
+        if about.is_file() && (kept().contains(&id(about)) || is_shared_memory(path)) {
+            return Err(refused());
+        }
+        let input = Self(Some(File::open(path)?));
+        if input.is_database() { Err(refused()) } else { Ok(input) }
+    }
+
+    /// Fails if a file that is to be written to is a database.
+    ///
+    /// # Errors
+    /// If it is.
+    pub(super) fn refuse(path: &Path) -> io::Result<()> {
+        match fs::metadata(path) {
+            Ok(about) if about.is_file() => Self::open(path, &about).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    fn file(&self) -> &File {
+        self.0.as_ref().expect("it is not being dropped")
+    }
+
+    fn is_database(&self) -> bool {
+        let mut start = [0; DATABASE.len()];
+        // A pipe is not read from by this.
+        let read = FileExt::read_at(self.file(), &mut start, 0).unwrap_or(0);
+        start[..read] == *DATABASE || start[..read].starts_with(&SHARED)
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        if self.is_database() {
+            kept().extend(self.file().metadata().as_ref().map(id));
+            core::mem::forget(self.0.take());
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file().read(buffer)
+    }
+}
+
+impl ReadAt for Input {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        FileExt::read_at(self.file(), buffer, offset)
+    }
+}
+
+fn kept() -> MutexGuard<'static, HashSet<(u64, u64)>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn id(about: &Metadata) -> (u64, u64) {
+    (about.dev(), about.ino())
+}
+
+fn refused() -> io::Error {
+    io::Error::other("it is an SQLite database, not lines of JSON; jird.convert and jird.query read it")
+}
+
+/// Whether it is named as what SQLite keeps beside a database that is being used.
+fn is_shared_memory(path: &Path) -> bool {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let database = path.as_os_str().as_bytes().strip_suffix(b"-shm");
+    database.is_some_and(|database| Path::new(OsStr::from_bytes(database)).is_file())
+}
