@@ -77,3 +77,34 @@ def test_what_cannot_be_converted(tmp_path):
         jird.convert(bad, tmp_path / "no.format")
     with pytest.raises(ValueError, match="name files"):
         jird.convert("-", tmp_path / "x.csv")
+
+
+def test_convert_imports_nothing_of_the_current_folder(tmp_path, monkeypatch):
+    for name in ("json", "os", "subprocess", "jird", "argparse", "typing"):
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w')\nraise SystemExit(3)\n")
+    (tmp_path / "lines.ndjson").write_text('{"a":1}\n')
+    monkeypatch.chdir(tmp_path)
+    jird.convert("lines.ndjson", "lines.csv")
+    assert (tmp_path / "lines.csv").read_text() == "a\n1\n" and not (tmp_path / "imported").exists()
+
+
+def test_the_program_within_another_leaves_its_databases_alone(tmp_path):
+    if not os.path.exists("/proc/locks"):
+        pytest.skip("skipped: /proc/locks")
+    code = (
+        "import os, sqlite3, sys\n"
+        "other = sqlite3.connect('t.db', isolation_level=None)\n"
+        "other.execute('create table t(a)')\n"
+        "other.execute('insert into t values (1)')\n"
+        "other.execute('begin immediate')\n"
+        "locks = lambda: [line for line in open('/proc/locks') if f' {os.getpid()} ' in line]\n"
+        "before = [line.split(':', 1)[1] for line in locks()]\n"
+        "sys.argv = ['jird', 'convert', 't.db', 't.ndjson']\n"
+        "from jird.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    code = end.code\n"
+        "assert before and [line.split(':', 1)[1] for line in locks()] == before\n"
+        "sys.exit(code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "t.ndjson").read_text() == '{"a":1}\n'

@@ -22,6 +22,18 @@ def main():
             sys.exit(_say(f"{found}: {error.strerror}"))
     if sys.argv[1:2] and sys.argv[1] in _WITH_SQL:
         sys.exit(_say(_program.WORDS))
+    if "_sqlite3" in sys.modules:
+        # This is not the process's only work. It may have a database open, and the program has an SQLite of its own; see
+        # `jird._writer`.
+        import subprocess
+
+        command, environment = _program.alone("run", sys.argv[1:])
+        sys.exit(subprocess.call(command, env=environment))
+    run()
+
+
+def run():
+    """Runs the program that is in this package, in this process."""
     from . import _jird
 
     sys.exit(_jird.run(["jird", *sys.argv[1:]]))

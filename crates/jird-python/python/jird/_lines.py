@@ -4,9 +4,9 @@ import errno
 import glob as _glob
 import os
 import subprocess
-import sys
 
 from . import _jird
+from ._program import alone
 from ._tables import Tabular
 
 __all__ = ["Scan", "convert", "scan"]
@@ -35,6 +35,9 @@ def scan(
     The result is iterated: it gives dicts, or with `type` values of that type, as of `loads`. It is also a stream of
     Arrow batches: pyarrow.table(scan), polars.DataFrame(scan) and DuckDB take it as it is. Each use reads anew.
 
+    Where an object has a key several times, the first counts, in conditions, columns and values alike, and also in
+    `query`; with `loads` it is the last. In columns, a record that is not an object is the column "value".
+
     paths      a path or pattern such as "logs/*.ndjson", or a list of them
     range      (start, end): of one plain file only the lines whose first byte is from the offset start to before end
     columns    keys, such as "Level" or "user.name"; all without them
@@ -48,13 +51,16 @@ def scan(
                if a file is compressed or a pipe. What it raises ends the scan. It is called in the thread that began
                the scan; another thread that reads the stream of Arrow does not call it
 
-    Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns.
+    Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns. An iterator that
+    was begun before a fork raises RuntimeError in the child; begin another one there.
     """
     if on_error not in ("stop", "skip") and not on_error.startswith(("quarantine=", "quarantine+=")):
         raise ValueError(f'on_error is "stop", "skip" or "quarantine=FILE", not {on_error!r}')
     if isinstance(columns, str):
         raise TypeError("columns is a list of names, not a str")
     found = []
+    if hasattr(paths, "read") or isinstance(paths, (bytes, bytearray, memoryview)):
+        raise TypeError("scan reads files that are named by their paths, not open files or bytes")
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         path = os.fspath(path)
         if _glob.has_magic(path) and not os.path.exists(path):
@@ -136,10 +142,7 @@ def convert(
     files = [os.fspath(path) for path in [*sources, target]]
     if any(path == "-" for path in files):
         raise ValueError("standard input and output are for the command; name files")
-    command = [sys.executable, "-m", "jird", "convert", "--quiet", *arguments, "--", *files]
-    # The package that runs is this one, wherever it was imported from.
-    path = os.pathsep.join(filter(None, [os.path.dirname(os.path.dirname(__file__)), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path}
+    command, environment = alone("main", ["convert", "--quiet", *arguments, "--", *files])
     if progress is None:
         done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, **_CAPTURED)
         code, words = done.returncode, done.stderr

@@ -2,8 +2,9 @@
 
 import os
 import shutil
+import sys
 
-__all__ = ["WORDS", "program"]
+__all__ = ["WORDS", "alone", "program"]
 
 WORDS = (
     "SQL is not in this package: pip install 'jird[query]' brings it, as a program of 80 MB. "
@@ -41,3 +42,14 @@ def program():
             if file.read(2) != b"#!":
                 return found
     raise ImportError(WORDS)
+
+
+def alone(function, arguments):
+    """A command and its environment, which call a function of `jird.__main__` in a process of its own.
+
+    The package is this one, wherever it was imported from. Nothing that happens to lie in the current folder is imported.
+    """
+    code = f"import sys; sys.path = [path for path in sys.path if path]; from jird.__main__ import {function}; {function}()"
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    return [sys.executable, "-c", code, *arguments], {**os.environ, "PYTHONPATH": path}
