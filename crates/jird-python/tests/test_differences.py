@@ -173,6 +173,14 @@ def seconds_of_a_time_zone():
     assert orjson.dumps(time) == b'"1883-01-01T00:00:00-06:60"'
 
 
+def a_missing_time_of_numpy():
+    numpy = pytest.importorskip("numpy", reason="skipped: numpy")
+    for unit in ("ns", "us", "D"):
+        assert jird.dumps(numpy.array(["NaT"], f"M8[{unit}]"), option=jird.OPT_SERIALIZE_NUMPY) == b"[null]"
+    array = numpy.array(["NaT"], "M8[ns]")
+    assert orjson.dumps(array, option=orjson.OPT_SERIALIZE_NUMPY).startswith(b'["1677-')
+
+
 def text_is_not_escaped_to_ascii():
     assert jird.dumps("é") == orjson.dumps("é") == '"é"'.encode()
     assert json.dumps("é") == '"\\u00e9"'
@@ -198,6 +206,7 @@ ROWS = [
     any_time_zone,
     microseconds_of_a_time,
     seconds_of_a_time_zone,
+    a_missing_time_of_numpy,
     text_is_not_escaped_to_ascii,
 ]
 

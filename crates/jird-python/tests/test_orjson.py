@@ -380,6 +380,27 @@ def test_numpy_of_every_type():
             assert orjson.loads(orjson.dumps(time, option=orjson.OPT_SERIALIZE_NUMPY)) == wanted, (unit, text)
 
 
+def test_a_missing_time_of_numpy_is_null():
+    numpy = pytest.importorskip("numpy", reason="skipped: numpy")
+
+    def written(value):
+        return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+
+    for unit in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "25s", "3ns"):
+        kind = f"datetime64[{unit}]"
+        assert written(numpy.datetime64("NaT", unit.lstrip("0123456789"))) == b"null"
+        array = numpy.array([["NaT", "1970-01-01"], ["1970-01-01", "NaT"]], kind)
+        assert written(array) == b'[[null,"1970-01-01T00:00:00"],["1970-01-01T00:00:00",null]]', unit
+        assert written({"a": [array[0, 0], numpy.zeros(0, kind)]}) == b'{"a":[null,[]]}'
+    # Without a unit, there is no other time.
+    assert written(numpy.datetime64("NaT")) == b"null"
+    assert written(numpy.array(["NaT", "NaT"], "datetime64")) == b"[null,null]"
+    pandas = pytest.importorskip("pandas", reason="skipped: pandas")
+    for unit in ("s", "ms", "us", "ns"):
+        times = pandas.to_datetime(pandas.Series(["2024-01-01", None])).astype(f"datetime64[{unit}]")
+        assert written(times.to_numpy()) == b'["2024-01-01T00:00:00",null]'
+
+
 @pytest.mark.parametrize("option", [-1, 1 << 12, 1 << 40, "1", 1.0])
 def test_an_option_that_there_is_not_is_refused(option):
     refuses([], "Invalid opts", option=option)

@@ -53,12 +53,17 @@ enum Kind {
     Time(Unit),
 }
 
+/// `NaT`: in all units, a time that is missing.
+const NOT_A_TIME: i64 = i64::MIN;
+
 /// The unit of a `datetime64`.
 enum Unit {
     Years(i64),
     Months(i64),
     Micros(i64),
     Nanos(i64),
+    /// None: only the missing time has no unit.
+    Missing,
 }
 
 impl Kind {
@@ -94,6 +99,7 @@ impl Unit {
             "ms" => micros(1000),
             "us" => micros(1),
             "ns" => Some(Self::Nanos(count)),
+            "generic" => Some(Self::Missing),
             _ => None,
         })
     }
@@ -109,6 +115,7 @@ impl Unit {
             Self::Months(count) => months(in_reach(value.checked_mul(*count)?)?),
             Self::Micros(count) => value.checked_mul(*count),
             Self::Nanos(count) => Some(value.checked_mul(*count)?.div_euclid(1000)),
+            Self::Missing => None,
         }
     }
 }
@@ -153,6 +160,10 @@ fn element(encoder: &mut Encoder<'_>, kind: &Kind, rest: &mut &[u8]) -> Result<(
         Kind::Float(_) => encoder.out.f64(f64::from_ne_bytes(take(rest)?)),
         Kind::Time(unit) => {
             let value = i64::from_ne_bytes(take(rest)?);
+            if value == NOT_A_TIME {
+                encoder.out.bytes(b"null,");
+                return Ok(());
+            }
             let micros = unit.micros(value).ok_or_else(|| because("unsupported numpy.datetime64: out of range"))?;
             let text = time::since_1970(encoder, micros)?;
             encoder.out.string(&text, b',');
