@@ -423,3 +423,76 @@ def test_bad_records_are_set_aside(tmp_path):
     assert len(list(jird.scan(path, on_error=f"quarantine={aside}"))) == 3
     with pytest.raises(ValueError, match="which is no i64"):
         pyarrow.table(jird.scan(path, range=(16, 40), columns=["a"], types={"a": int}))
+
+
+@pytest.mark.parametrize(
+    ("text", "bad"),
+    [
+        ('["name","age"]\n["Ada",36]\n["Bob",41]\n', 0),
+        ('{"a":1}\n[2]\n"x"\n{"a":2}\n', 0),
+        ('1\n2.5\n-3\n', 0),
+        ('"a"\n"b"\n', 0),
+        ('null\nnull\n', 0),
+        ('{"value":1}\n2\n{"value":"3","a":null}\n', 0),
+        ('true\n{"a":[1]}\n  [1] \n', 0),
+        ('{"a":1}\nx\n[2]\n{"a":}\n7\n', 2),
+        ('{}\n[]\n{}\n', 0),
+    ],
+)
+def test_records_that_are_no_objects_are_a_column(tmp_path, text, bad):
+    pyarrow = pytest.importorskip("pyarrow", reason="skipped: pyarrow")
+    import pyarrow.ipc
+
+    path = small(tmp_path, text)
+    on_error = "skip" if bad else "stop"
+    target = tmp_path / "converted.arrow"
+    if bad:
+        with pytest.raises(ValueError):
+            jird.scan(path).to_arrow()
+        small(tmp_path, "".join(line + "\n" for line in text.splitlines() if is_json(line)), "good.ndjson")
+        jird.convert(tmp_path / "good.ndjson", target)
+    else:
+        jird.convert(path, target)
+    wanted = pyarrow.ipc.open_file(target).read_all()
+    for threads in (1, 3):
+        scan = jird.scan(path, on_error=on_error, threads=threads)
+        table = scan.to_arrow()
+        assert scan.skipped == bad
+        assert table.num_rows == text.count("\n") - bad
+        assert table.to_pylist() == wanted.to_pylist() and table.column_names == wanted.column_names
+        iterator = iter(scan)
+        values = list(iterator)
+        assert iterator.skipped == bad
+        for value, row in zip(values, table.to_pylist(), strict=True):
+            fields = value if isinstance(value, dict) else {"value": value}
+            for key, cell in row.items():
+                wanted_cell = fields.get(key)
+                assert cell == wanted_cell or json.loads(cell) == wanted_cell, (key, cell)
+    for column in table.column_names:
+        chosen = jird.scan(path, on_error=on_error, columns=[column])
+        assert chosen.to_arrow().column(column).to_pylist() == table.column(column).to_pylist()
+
+
+def is_json(line):
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def test_records_that_are_no_objects_in_pandas_and_polars(tmp_path):
+    path = small(tmp_path, '["Ada",36]\n7\n')
+    pandas = pytest.importorskip("pandas", reason="skipped: pandas")
+    assert isinstance(jird.scan(path).to_pandas(), pandas.DataFrame)
+    assert jird.scan(path).to_pandas()["value"].tolist() == ['["Ada",36]', "7"]
+    pytest.importorskip("polars", reason="skipped: polars")
+    assert jird.scan(path).to_polars()["value"].to_list() == ['["Ada",36]', "7"]
+
+
+def test_what_has_no_path_is_refused():
+    import io
+
+    for paths in (io.BytesIO(b'{"a":1}\n'), io.StringIO("1"), b'{"a":1}', bytearray(b"1"), open(os.devnull)):
+        with pytest.raises(TypeError, match="named by their paths"):
+            jird.scan(paths)

@@ -2,7 +2,7 @@
 
 use super::numbers;
 use crate::error;
-use crate::loads::{Builder, DETACHED_MIN, with_reader};
+use crate::loads::{Builder, DETACHED_MIN, Keeps, with_reader};
 use crate::raw::held::Held;
 use crate::raw::make;
 use crate::raw::text::Text;
@@ -78,7 +78,7 @@ impl Document {
     #[inline(never)]
     fn build_whole<'py>(&self, py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.held.document().text();
-        with_reader(|reader| Builder { py, text, making: &mut reader.making }.root(value))
+        with_reader(|reader| Builder { py, text, making: &mut reader.making, keeps: Keeps::Last }.root(value))
     }
 
     /// The last member with this key, which is the one that `loads` keeps.

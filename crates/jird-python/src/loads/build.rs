@@ -3,7 +3,7 @@
 use crate::error;
 use crate::raw::collect::Pause;
 use crate::raw::keys::{Keys, Values};
-use crate::raw::make::{self, Dict, HashedKey, List, Made};
+use crate::raw::make::{self, Dict, HashedKey, Keeps, List, Made};
 use jird::{Kind, MachineNumber, Parser, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -37,6 +37,7 @@ pub(crate) struct Builder<'m, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) text: &'m [u8],
     pub(crate) making: &'m mut Making,
+    pub(crate) keeps: Keeps,
 }
 
 impl<'py> Builder<'_, 'py> {
@@ -100,7 +101,7 @@ impl<'py> Builder<'_, 'py> {
         for (key, value) in object.entries() {
             let key = self.key(key)?;
             let value = self.value(value)?;
-            dict.set(&key, &value)?;
+            dict.put(&key, &value, self.keeps)?;
         }
         Some(dict.finish())
     }

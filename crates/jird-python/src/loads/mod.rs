@@ -4,13 +4,16 @@
 //! made in one go: the tape says how many there are in each list and dict.
 //!
 //! ```text
-//! build   values of JSON
-//! typed   values of types that the caller names
+//! build     values of JSON
+//! repeated  texts without repeated keys
+//! typed     values of types that the caller names
 //! ```
 
 mod build;
+pub(crate) mod repeated;
 mod typed;
 
+pub(crate) use crate::raw::make::Keeps;
 pub(crate) use build::{Builder, Making, Reader};
 pub(crate) use typed::Typed;
 
@@ -65,7 +68,7 @@ pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, Py
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
     with_parser(text.bytes().len(), |parser, making| {
         let root = parse(py, parser, text.bytes())?;
-        Builder { py, text: text.bytes(), making }.root(root)
+        Builder { py, text: text.bytes(), making, keeps: Keeps::Last }.root(root)
     })
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn with_root<'py, T>(
     let bytes = text.bytes();
     with_parser(bytes.len(), |parser, making| {
         let root = parse(py, parser, bytes)?;
-        read(root, Builder { py, text: bytes, making })
+        read(root, Builder { py, text: bytes, making, keeps: Keeps::Last })
     })
 }
 

@@ -202,6 +202,15 @@ impl<'py> List<'py> {
 /// A dict that is being filled.
 pub(crate) struct Dict<'py>(Bound<'py, PyAny>);
 
+/// Which value of a key stays in a dict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// The last one, as in Python's own `json`.
+    Last,
+    /// The first one, as conditions and columns of scans and queries have it.
+    First,
+}
+
 /// A key and its hash.
 pub(crate) struct HashedKey<'py> {
     pub(super) key: Bound<'py, PyAny>,
@@ -242,6 +251,17 @@ impl<'py> Dict<'py> {
         // SAFETY: it is a dict, `hash` is the hash of `key`, as every `HashedKey` says, and all three objects live.
         let set = unsafe { _PyDict_SetItem_KnownHash(self.0.as_ptr(), key.key.as_ptr(), value.as_ptr(), key.hash) };
         (set == 0).then_some(())
+    }
+
+    /// Sets an item; of several with equal keys, the first or the last stays.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, key: &HashedKey<'py>, value: &Bound<'py, PyAny>, keeps: Keeps) -> Option<()> {
+        if keeps == Keeps::Last {
+            return self.set(key, value);
+        }
+        // SAFETY: it is a dict, and all three objects live. The result is borrowed from the dict, and only compared.
+        let kept = unsafe { ffi::PyDict_SetDefault(self.0.as_ptr(), key.key.as_ptr(), value.as_ptr()) };
+        (!kept.is_null()).then_some(())
     }
 
     /// The dict.

@@ -4,21 +4,24 @@ use super::failure::Failure;
 use super::files::{Files, Wanted, Work};
 use super::program::{Output, RESULT, Run};
 use super::progress::Progress;
+use crate::loads::repeated;
 use crate::raw::interpreter::Caller;
 use arrow_array::builder::Int64Builder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_ipc::reader::StreamReader;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
 use core::ops::ControlFlow;
 use core::time::Duration;
+use jird::Path;
 use jird::lines::Match;
 use jird::record::Record;
-use jird::record::RecordBuffer;
+use jird::record::{Field, RecordBuffer};
 use jird_formats::{Accumulator, ColumnBuilder, ColumnType, holds};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Chain, Cursor, Read};
-use std::path::Path;
+use std::path::Path as FilePath;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
@@ -40,11 +43,11 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    fn field(self, name: &str) -> Field {
+    fn field(self, name: &str) -> ArrowField {
         match self {
             Self::Of(kind) => kind.field(name),
-            Self::Any => Field::new(name, DataType::Utf8, true),
-            Self::Offset => Field::new(name, DataType::Int64, true),
+            Self::Any => ArrowField::new(name, DataType::Utf8, true),
+            Self::Offset => ArrowField::new(name, DataType::Int64, true),
         }
     }
 
@@ -72,6 +75,9 @@ impl Column {
     }
 }
 
+/// The column of a record that is not an object, as a projection and `jird convert` have it.
+const VALUE: &str = "value";
+
 /// The keys of all records that a scan finds, in the order in which they come.
 pub(super) fn keys(files: &Files, wanted: &Wanted) -> Result<Vec<String>, Failure> {
     let (mut all, mut known, mut failed) = (Vec::new(), HashSet::new(), None);
@@ -96,16 +102,25 @@ struct Keys {
 
 impl Work for Keys {
     fn record(&mut self, record: &Match<'_, '_>, _: u64) -> Result<(), String> {
-        let record = Record::scan_trusted(record.text(), &mut self.buffer);
-        for (key, _) in record.entries() {
-            let key = key.as_str().unwrap_or_default();
-            if !self.known.contains(&*key) {
-                if self.found.len() == COLUMNS_MAX {
-                    return Err(format!("the records have more than {COLUMNS_MAX} keys; choose columns"));
-                }
-                self.known.insert(key.clone().into_owned());
-                self.found.push(key.into_owned());
+        if !record.text().starts_with(b"{") {
+            return self.add(VALUE);
+        }
+        let mut buffer = core::mem::take(&mut self.buffer);
+        let scanned = Record::scan_trusted(record.text(), &mut buffer);
+        let added = scanned.entries().try_for_each(|(key, _)| self.add(&key.as_str().unwrap_or_default()));
+        self.buffer = buffer;
+        added
+    }
+}
+
+impl Keys {
+    fn add(&mut self, key: &str) -> Result<(), String> {
+        if !self.known.contains(key) {
+            if self.found.len() == COLUMNS_MAX {
+                return Err(format!("the records have more than {COLUMNS_MAX} keys; choose columns"));
             }
+            self.known.insert(key.to_owned());
+            self.found.push(key.to_owned());
         }
         Ok(())
     }
@@ -147,11 +162,13 @@ impl Work for Types<'_> {
 struct Building<'c> {
     columns: Vec<Column>,
     rows: usize,
+    /// Of each column, whether repeated keys are left out of its texts.
+    is_read_beneath: &'c [bool],
     about: &'c [(String, Kind)],
 }
 
 /// What is wrong with a value that is not of its column's type.
-fn unfit(field: jird::record::Field<'_>, name: &str, kind: Kind) -> String {
+fn unfit(field: Field<'_>, name: &str, kind: Kind) -> String {
     let raw = field.raw();
     let shown = raw.chars().take(40).collect::<String>();
     let more = if shown.len() < raw.len() { "…" } else { "" };
@@ -171,14 +188,40 @@ impl Work for Building<'_> {
     }
 
     fn record(&mut self, record: &Match<'_, '_>, offset: u64) -> Result<(), String> {
-        for ((column, field), (name, kind)) in self.columns.iter_mut().zip(record.fields()).zip(self.about) {
+        let columns = self.columns.iter_mut().zip(self.is_read_beneath);
+        for (((column, is_read_beneath), field), (name, kind)) in columns.zip(record.fields()).zip(self.about) {
             match column {
+                Column::Values(values) if *is_read_beneath => {
+                    let text = first_of_repeated(field.raw());
+                    values.append(Field::from_raw(&text)).map_err(|_| unfit(*field, name, *kind))?;
+                }
                 Column::Values(values) => values.append(*field).map_err(|_| unfit(*field, name, *kind))?,
                 Column::Offsets(offsets) => offsets.append_value(offset.cast_signed()),
             }
         }
         self.rows += 1;
         Ok(())
+    }
+}
+
+/// Of each of the first `count` paths, whether another one leads into its value. A text of that value has the members that
+/// this one has led to, and no others of their keys.
+fn read_beneath(paths: &[Path], count: usize) -> Vec<bool> {
+    let leads_into =
+        |path: &Path, outer: &Path| path.steps().len() > outer.steps().len() && path.steps().starts_with(outer.steps());
+    paths[..count].iter().map(|outer| paths.iter().any(|path| leads_into(path, outer))).collect()
+}
+
+/// The text of a field, with only the first of repeated keys.
+fn first_of_repeated(raw: &str) -> Cow<'_, str> {
+    if !raw.starts_with(['{', '[']) {
+        return raw.into();
+    }
+    // It was checked with its record.
+    let Ok(document) = jird::parse(raw.as_bytes()) else { return raw.into() };
+    match repeated::without(document.root()) {
+        Cow::Borrowed(_) => raw.into(),
+        Cow::Owned(text) => String::from_utf8_lossy(&text).into_owned().into(),
     }
 }
 
@@ -210,12 +253,13 @@ impl Batches {
     ) -> FFI_ArrowArrayStream {
         let fields = about.iter().map(|(name, kind)| kind.field(name)).collect::<Vec<_>>();
         let schema = Arc::new(Schema::new(fields));
+        let is_read_beneath = read_beneath(wanted.projection.paths(), about.len());
         let (sender, receiver) = sync_channel(4);
         let batches = Self { schema: Arc::clone(&schema), receiver, progress, caller, run: None };
         thread::spawn(move || {
             let new = || {
                 let columns = about.iter().map(|(_, kind)| kind.column()).collect();
-                Building { columns, rows: 0, about: &about }
+                Building { columns, rows: 0, is_read_beneath: &is_read_beneath, about: &about }
             };
             let finished = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let mut bytes = 0;
@@ -259,7 +303,7 @@ impl Batches {
                 }
                 // After the stream comes what a file has beside it, and then the end, which may be a failure.
                 if let Err(error) = io::copy(reader.get_mut(), &mut io::sink()) {
-                    let _ = sender.send(Err(failed(&Failure::io(Path::new(RESULT), error))));
+                    let _ = sender.send(Err(failed(&Failure::io(FilePath::new(RESULT), error))));
                 }
             }));
             if finished.is_err() {
@@ -287,7 +331,7 @@ type Stream = Chain<Cursor<[u8; 8]>, Output>;
 
 /// Starts a run, and reads the schema.
 fn open(run: &Arc<Run>) -> Result<StreamReader<Stream>, Failure> {
-    let failed = |error| Failure::io(Path::new(RESULT), error);
+    let failed = |error| Failure::io(FilePath::new(RESULT), error);
     // A file of Arrow begins with its name and zeros. From there on it is a stream.
     let mut output = run.start("arrow").map_err(failed)?;
     let mut word = [0; 8];
@@ -301,8 +345,8 @@ fn open(run: &Arc<Run>) -> Result<StreamReader<Stream>, Failure> {
 /// A failure of the reader of batches, which may be that of the run.
 fn of_arrow(error: ArrowError) -> Failure {
     match error {
-        ArrowError::IoError(_, error) => Failure::io(Path::new(RESULT), error),
-        error => Failure::io(Path::new(RESULT), io::Error::other(error)),
+        ArrowError::IoError(_, error) => Failure::io(FilePath::new(RESULT), error),
+        error => Failure::io(FilePath::new(RESULT), io::Error::other(error)),
     }
 }
 

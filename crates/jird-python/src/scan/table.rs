@@ -8,7 +8,7 @@ use super::input::Input;
 use super::program::Run;
 use super::progress::Progress;
 use super::rows::{Rows, Running};
-use crate::loads::{Builder, Typed, with_reader};
+use crate::loads::{Builder, Keeps, Typed, with_reader};
 use crate::raw::interpreter::Caller;
 use crate::raw::members;
 use jird::record::{Predicate, Projection};
@@ -334,7 +334,7 @@ impl ScanIter {
 
     fn make<'py>(&self, py: Python<'py>, text: &[u8], record: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
         with_reader(|reader| {
-            let builder = Builder { py, text, making: &mut reader.making };
+            let builder = Builder { py, text, making: &mut reader.making, keeps: Keeps::First };
             match &self.typed {
                 Some(typed) => typed.decode(builder, record),
                 None => builder.root(record),

@@ -4,11 +4,12 @@ use super::fault::Fault;
 use super::plan::{Plan, Step, Union};
 use super::{objects, scalars, times};
 use crate::loads::Builder;
+use crate::loads::repeated;
 use crate::raw::collect::Pause;
-use crate::raw::make::{self, Dict, HashedKey, List};
+use crate::raw::make::{self, Dict, HashedKey, Keeps, List};
 use jird::{Kind, MachineNumber, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyFrozenSet, PyList, PySet, PyTuple};
+use pyo3::types::{PyBytes, PyFrozenSet, PyList, PySet, PyTuple};
 
 /// The value that the plan makes of `value`.
 pub(super) fn decode<'py>(plan: &Plan, mut builder: Builder<'_, 'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
@@ -115,7 +116,11 @@ impl<'py> Decoder<'_, 'py> {
                 Ok(PyTuple::new(py, elements)?.into_any())
             }
             (Step::Model(_, validate), _) => {
-                let raw = pyo3::types::PyBytes::new(py, value.raw());
+                let raw = match self.builder.keeps {
+                    Keeps::First => repeated::without(value),
+                    Keeps::Last => value.raw().into(),
+                };
+                let raw = PyBytes::new(py, &raw);
                 validate.bind(py).call1((raw,)).map_err(|error| scalars::refused_by_model(py, error, value))
             }
             (Step::Decimal(class), Kind::Number | Kind::String) => scalars::decimal(self, class, value),
@@ -140,7 +145,7 @@ impl<'py> Decoder<'_, 'py> {
             };
             let key = key.ok_or_else(|| Fault::fetch(py))?;
             let value = self.value(of, value)?;
-            dict.set(&key, &value).ok_or_else(|| Fault::fetch(py))?;
+            dict.put(&key, &value, self.builder.keeps).ok_or_else(|| Fault::fetch(py))?;
         }
         Ok(dict.finish())
     }
@@ -159,7 +164,7 @@ impl<'py> Decoder<'_, 'py> {
             [] => Err(Fault::expected(&union.name, value)),
             [only] => self.value(only, value),
             _ if kind == Kind::Object => {
-                let chosen = scalars::tagged(union, value)?;
+                let chosen = scalars::tagged(union, value, self.builder.keeps)?;
                 self.value(chosen, value)
             }
             // Only scalars come here: what is made of an array or object is made once.

@@ -3,7 +3,7 @@
 use super::decode::{Decoder, Got};
 use super::fault::Fault;
 use super::plan::{Absent, Field, How, Object};
-use crate::raw::make;
+use crate::raw::make::{self, Keeps};
 use crate::raw::objects::{self, Slots};
 use jird::{Kind, Value};
 use pyo3::intern;
@@ -98,6 +98,9 @@ fn fields<'py>(
             continue;
         };
         likely = index + 1;
+        if decoder.builder.keeps == Keeps::First && seen.has(index) {
+            continue;
+        }
         let field = &object.fields[index];
         let made = decoder.value(field.step, member)?;
         found(decoder, index, field, made);

@@ -4,6 +4,7 @@ use super::decode::{Decoder, Got, wanted};
 use super::fault::Fault;
 use super::plan::{Choice, Step, Union};
 use super::times;
+use crate::raw::make::Keeps;
 use jird::{Kind, Value};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -47,10 +48,14 @@ fn wanted_of(choice: &Choice) -> String {
 }
 
 /// The step that the tag of an object chooses.
-pub(super) fn tagged(union: &Union, object: Value<'_>) -> Result<usize, Fault> {
+pub(super) fn tagged(union: &Union, object: Value<'_>, keeps: Keeps) -> Result<usize, Fault> {
     let Some(tag) = &union.tag else { return Err(Fault::expected(&union.name, object)) };
-    // The last one, as `loads` has it.
-    let Some(found) = object.entries().filter(|(key, _)| key.is_str(&tag.key)).map(|(_, value)| value).last() else {
+    let mut tags = object.entries().filter(|(key, _)| key.is_str(&tag.key)).map(|(_, value)| value);
+    let found = match keeps {
+        Keeps::First => tags.next(),
+        Keeps::Last => tags.last(),
+    };
+    let Some(found) = found else {
         let words = format!("{} needs the field {:?}, which is missing", union.name, tag.key);
         return Err(Fault::wrong(words, "missing", object));
     };
