@@ -39,7 +39,7 @@ const CRATES: [Layers; 9] = [
                 openapi page tls service server",
     },
     Layers { name: "jird-cluster", order: "told address codec engine scheduler executor client" },
-    Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
+    Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
         order: "progress outcome remote input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args cluster",

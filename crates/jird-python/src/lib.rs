@@ -4,6 +4,7 @@
 //! ```text
 //! raw       objects of Python at the level of its C API; all unsafe code is here
 //! error     the exceptions
+//! forked    in which process something was begun
 //! loads     texts → Python's values
 //! dumps     Python's values → text
 //! document  lazy documents
@@ -24,6 +25,7 @@ mod database;
 mod document;
 mod dumps;
 mod error;
+mod forked;
 mod loads;
 mod raw;
 mod scan;
@@ -76,6 +78,7 @@ mod _jird {
                 "jird cannot be imported into a sub-interpreter, only into the main interpreter",
             ));
         }
+        crate::forked::watch(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("kernel", jird::kernel::Kernel::best().name())?;
         // What a panic becomes; `jird.errors` makes a RuntimeError of it.

@@ -1,6 +1,7 @@
 //! The class `Store`: event stores as targets.
 
 use crate::error;
+use crate::forked::Owned;
 use crate::raw::text::Text;
 use crate::scan::path;
 use jird::Path;
@@ -17,8 +18,13 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// An event store. See `jird.open_store`, which makes objects of a subclass.
 #[pyclass(frozen, subclass, module = "jird._jird", name = "Store")]
 pub(crate) struct Store {
-    opened: jird_store::Store,
     sync: Sync,
+    /// A writer has a thread and the store's lock.
+    open: Owned<Open>,
+}
+
+struct Open {
+    store: jird_store::Store,
     writing: RwLock<Writing>,
     /// The last event that was appended.
     last: Mutex<Option<Ticket>>,
@@ -84,26 +90,28 @@ impl Store {
                 path.display()
             )));
         }
-        Ok(Self { opened: store, sync, writing: RwLock::new(Writing::Idle), last: Mutex::default() })
+        let open = Open { store, writing: RwLock::new(Writing::Idle), last: Mutex::default() };
+        Ok(Self { sync, open: Owned::new(open) })
     }
 
     #[getter]
     fn path(&self) -> PathBuf {
-        self.opened.path().to_owned()
+        self.open.store.path().to_owned()
     }
 
     #[getter]
     fn time_field(&self) -> String {
-        self.opened.settings().time_field.to_string()
+        self.open.store.settings().time_field.to_string()
     }
 
     /// Appends events: lines of JSON. All of them are taken or none.
     fn append_lines(&self, py: Python<'_>, lines: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.check()?;
         let text = Text::of(lines)?;
         let lines = text.bytes();
         let mut bad = None;
         let batch = py.detach(|| {
-            Batch::prepare(lines, self.opened.settings(), &mut |_, line, error| {
+            Batch::prepare(lines, self.open.store.settings(), &mut |_, line, error| {
                 bad.get_or_insert_with(|| (line.to_vec(), error));
             })
         });
@@ -118,7 +126,8 @@ impl Store {
 
     /// Waits until what was appended is as durable as `sync` says.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        let commit = || match (&*read(&self.writing), *self.last()) {
+        self.check()?;
+        let commit = || match (&*read(&self.open.writing), *self.last()) {
             (Writing::Open(writer), Some(last)) => writer.commit(last),
             _ => Ok(()),
         };
@@ -127,7 +136,8 @@ impl Store {
 
     /// Ends the writing: everything is durable, and another writer may come. Does nothing the second time.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let close = || match std::mem::replace(&mut *write(&self.writing), Writing::Closed) {
+        self.check()?;
+        let close = || match std::mem::replace(&mut *write(&self.open.writing), Writing::Closed) {
             Writing::Open(writer) => writer.finish().map(drop),
             Writing::Idle | Writing::Closed => Ok(()),
         };
@@ -135,17 +145,22 @@ impl Store {
     }
 
     fn __repr__(&self) -> String {
-        format!("<jird.Store {}>", self.opened.path().display())
+        format!("<jird.Store {}>", self.open.store.path().display())
     }
 }
 
 impl Store {
+    /// Fails in a child of the process that has opened the store.
+    fn check(&self) -> PyResult<()> {
+        self.open.process.check("the store")
+    }
+
     /// Appends a batch, and returns the number of its events. Called without the interpreter's lock: another thread may
     /// hold what this one waits for.
     fn append(&self, batch: Batch) -> PyResult<u64> {
         let events = batch.events();
         loop {
-            match &*read(&self.writing) {
+            match &*read(&self.open.writing) {
                 Writing::Open(writer) => {
                     let ticket = writer.append(batch).map_err(raised)?;
                     let mut last = self.last();
@@ -155,16 +170,16 @@ impl Store {
                 Writing::Closed => return Err(PyValueError::new_err("the store was closed")),
                 Writing::Idle => {}
             }
-            let mut writing = write(&self.writing);
+            let mut writing = write(&self.open.writing);
             if let Writing::Idle = *writing {
                 let options = WriterOptions { sync: self.sync, ..WriterOptions::default() };
-                *writing = Writing::Open(self.opened.writer(&options).map_err(raised)?);
+                *writing = Writing::Open(self.open.store.writer(&options).map_err(raised)?);
             }
         }
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Ticket>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

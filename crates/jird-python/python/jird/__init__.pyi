@@ -141,6 +141,7 @@ class Store:
     def __exit__(self, *_: object) -> None: ...
 
 class ScanIter(Iterator[Any]):
+    def __next__(self) -> Any: ...
     @property
     def skipped(self) -> int:
         """Bad lines that were passed over so far."""

@@ -46,8 +46,13 @@ class Store(_jird.Store):
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.close()
+    def __exit__(self, kind, *_):
+        try:
+            self.close()
+        except RuntimeError:
+            # A fork that leaves the block by an exception, such as that of sys.exit, is told of that one.
+            if kind is None:
+                raise
 
 
 def open_store(path, *, create=True, time_field=None, columns=None, compression=None, sync="interval"):
@@ -61,7 +66,8 @@ def open_store(path, *, create=True, time_field=None, columns=None, compression=
     sync         when events are on disk: "batch" when commit returns, "interval" within 200 ms, "none" when the system
                  likes
 
-    The store has one writer at a time, which it is from the first event until `close` or the end of a `with`.
+    The store has one writer at a time, which it is from the first event until `close` or the end of a `with`. A child
+    made by fork opens it again: there it raises RuntimeError.
     Raises FileNotFoundError, FileExistsError if something else is there, BlockingIOError if there is another writer,
     and ValueError if the store was made with other settings.
     """

@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+import weakref
 
 from . import _jird
 
@@ -41,6 +42,9 @@ _CLASSES = {
 
 # At most one that waits for work.
 _idle = []
+
+# All that live.
+_all = weakref.WeakSet()
 
 
 class Writer:
@@ -74,6 +78,7 @@ class Writer:
                 start_new_session=True,
             )
         self._lines = self._socket.makefile("rb")
+        _all.add(self)
         # Whether nothing was broken off within a message.
         self._is_whole = True
         # Whether it waits for frames, and whether it owes an answer.
@@ -103,7 +108,6 @@ class Writer:
 
     def __exit__(self, *_):
         if self._made_by[0] != os.getpid():
-            self._forget()
             return
         try:
             if self._is_whole and self._takes_frames:
@@ -164,17 +168,14 @@ class Writer:
     def _end(self):
         self._process.kill()
         self._process.wait()
-        self._close()
-
-    def _forget(self):
-        """Of a fork: the process is none of its children."""
-        self._process.returncode = 0
-        self._close()
-
-    def _close(self):
         self._lines.close()
         self._socket.close()
         self._process.stderr.close()
+
+    def _forget(self):
+        """In a fork: the process is not its child, and must see that the parent is gone when it is."""
+        self._process.returncode = 0
+        os.close(self._socket.detach())
 
 
 _HEAD = 8
@@ -201,8 +202,10 @@ def _end_idle():
 
 
 def _forked():
-    while _idle:
-        _idle.pop()._forget()
+    _idle.clear()
+    for writer in list(_all):
+        writer._forget()
+    _all.clear()
 
 
 os.register_at_fork(after_in_child=_forked)

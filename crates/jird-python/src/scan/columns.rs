@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::files::{Files, Wanted, Work};
 use super::program::{Output, RESULT, Run};
 use super::progress::Progress;
+use crate::forked::{self, Owned};
 use crate::loads::repeated;
 use crate::raw::interpreter::Caller;
 use arrow_array::builder::Int64Builder;
@@ -234,7 +235,7 @@ type Made = Result<(RecordBatch, u64), ArrowError>;
 /// A stream of batches, made on threads of its own.
 pub(super) struct Batches {
     schema: SchemaRef,
-    receiver: Receiver<Made>,
+    receiver: Owned<Receiver<Made>>,
     progress: Option<Progress>,
     /// The thread that has asked for the stream.
     caller: Caller,
@@ -255,6 +256,7 @@ impl Batches {
         let schema = Arc::new(Schema::new(fields));
         let is_read_beneath = read_beneath(wanted.projection.paths(), about.len());
         let (sender, receiver) = sync_channel(4);
+        let receiver = Owned::new(receiver);
         let batches = Self { schema: Arc::clone(&schema), receiver, progress, caller, run: None };
         thread::spawn(move || {
             let new = || {
@@ -321,6 +323,7 @@ impl Batches {
                 Err(Timeout) => {}
             }
         };
+        let receiver = Owned::new(receiver);
         let batches = Self { schema, receiver, progress: None, caller, run: Some(Arc::clone(run)) };
         Ok(FFI_ArrowArrayStream::new(Box::new(batches)))
     }
@@ -364,6 +367,9 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if !self.receiver.process.is_this() {
+            return Some(Err(ArrowError::ExternalError(forked::words("the stream").into())));
+        }
         loop {
             match self.receiver.recv_timeout(WAIT) {
                 Ok(Ok((batch, bytes))) => {

@@ -1,5 +1,6 @@
 //! The program `jird`, which has SQL: what a run of it writes is read here.
 
+use crate::forked::Process;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fmt;
@@ -32,6 +33,8 @@ pub(super) struct Program {
 #[derive(Debug)]
 pub(super) struct Run {
     program: Arc<Program>,
+    /// The process whose child the program is.
+    process: Process,
     state: Mutex<State>,
 }
 
@@ -57,7 +60,7 @@ impl Error for Refused {}
 
 impl Run {
     pub(super) fn new(program: &Arc<Program>) -> Arc<Self> {
-        Arc::new(Self { program: Arc::clone(program), state: Mutex::default() })
+        Arc::new(Self { program: Arc::clone(program), process: Process::this(), state: Mutex::default() })
     }
 
     /// Starts the program. What it writes ends with an error if the program fails: one that holds a [`Refused`].
@@ -89,8 +92,12 @@ impl Run {
         Ok(Output { pipe, words: Some(words), run: Arc::clone(self) })
     }
 
-    /// Ends the program, if it still runs. A thread that reads what it writes comes to an end.
+    /// Ends the program, if it still runs. A thread that reads what it writes comes to an end. In a child of the process
+    /// that has started the program this does nothing.
     pub(super) fn stop(&self) {
+        if !self.process.is_this() {
+            return;
+        }
         let mut state = self.state();
         state.is_stopped = true;
         if let Some(child) = &mut state.child {

@@ -8,6 +8,7 @@ use super::input::Input;
 use super::program::Run;
 use super::progress::Progress;
 use super::rows::{Rows, Running};
+use crate::forked::{Owned, Process};
 use crate::loads::{Builder, Keeps, Typed, with_reader};
 use crate::raw::interpreter::Caller;
 use crate::raw::members;
@@ -215,11 +216,13 @@ pub(crate) struct ScanIter {
     skipped: AtomicU64,
     /// The program that writes the records, if one does. It is stopped when nobody wants them any more.
     run: Option<Arc<Run>>,
+    /// The process that has its threads.
+    process: Process,
     state: Mutex<State>,
 }
 
 struct State {
-    running: Running,
+    running: Owned<Running>,
     rows: Option<Rows>,
     /// The records of earlier rows.
     before: u64,
@@ -237,6 +240,7 @@ impl ScanIter {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.process.check_quickly("the scan")?;
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(state)) => state.into_inner(),
@@ -288,10 +292,11 @@ impl ScanIter {
         typed: Option<Typed>,
         run: Option<Arc<Run>>,
     ) -> Self {
-        let running = Running::start(Arc::clone(files), wanted, keys);
+        let running = Owned::new(Running::start(Arc::clone(files), wanted, keys));
+        let process = running.process;
         let state =
             Mutex::new(State { running, rows: None, before: 0, place: 0, index: 0, is_over: false, progress: None });
-        Self { files: Arc::clone(files), typed, skipped: AtomicU64::new(0), run, state }
+        Self { files: Arc::clone(files), typed, skipped: AtomicU64::new(0), run, process, state }
     }
 
     /// The same, which tells somebody how much is done.
@@ -302,6 +307,7 @@ impl ScanIter {
 
     /// Waits for rows; false at the end. Ctrl-C ends the wait.
     fn fill(&self, py: Python<'_>, state: &mut State) -> PyResult<bool> {
+        self.process.check("the scan")?;
         let stopped = |error| {
             self.run.iter().for_each(|run| run.stop());
             error
