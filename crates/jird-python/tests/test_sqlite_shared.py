@@ -344,9 +344,24 @@ def test_paths(tmp_path):
             jird.Sqlite(path)
     with pytest.raises(TypeError):
         jird.Sqlite(5)
+    for timeout in (-1, float("nan"), float("inf"), 1e10):
+        with pytest.raises(ValueError, match="timeout"):
+            jird.Sqlite(tmp_path / "t.db", timeout=timeout)
     for path in (os.fsencode(tmp_path) + b"/\xff\x01 \xc3\xa9.db", str(tmp_path / "\u20ac?.db"), tmp_path / "file:x?mode=ro"):
         assert jird.Sqlite(path).table(Task).insert(tasks(1, 3)) == 3
         assert os.path.getsize(path)
+
+
+def test_a_new_database_is_as_private_as_the_program_wants(tmp_path):
+    before = os.umask(0o022)
+    try:
+        for mask in (0o022, 0o077, 0o027, 0o022):
+            os.umask(mask)
+            path = tmp_path / f"{mask}.db"
+            assert jird.Sqlite(path).table(Task).insert(tasks(1, 3)) == 3
+            assert path.stat().st_mode & 0o777 == 0o644 & ~mask
+    finally:
+        os.umask(before)
 
 
 def test_a_database_that_was_replaced_is_not_written_to(tmp_path):

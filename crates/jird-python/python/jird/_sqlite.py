@@ -40,6 +40,8 @@ class Sqlite:
         path = os.fsencode(path)
         if path in (b"", b":memory:"):
             raise ValueError("a database in memory cannot be shared; name a file")
+        if not 0 <= timeout <= 2e6:
+            raise ValueError(f"timeout is a number of seconds, up to two million, not {timeout!r}")
         # Each byte as a character. The other process may be in another folder.
         self._asked = {"path": os.path.abspath(path).decode("latin-1"), "patience": int(timeout * 1000)}
         self._turns = _Turns()

@@ -38,14 +38,14 @@ impl<'a> Cell<'a> {
 
     /// Takes a value from the beginning of `from`; `None` if none was written there.
     fn read(from: &mut &'a [u8]) -> Option<Self> {
-        Some(match from.split_off_first()? {
-            &NULL => Self::Null,
-            &FALSE => Self::Bool(false),
-            &TRUE => Self::Bool(true),
-            &INT => Self::Int(i64::from_le_bytes(eight(from)?)),
-            &FLOAT => Self::Float(f64::from_le_bytes(eight(from)?)),
-            &TEXT => Self::Text(str::from_utf8(several(from)?).ok()?),
-            &BYTES => Self::Bytes(several(from)?),
+        Some(match *from.split_off_first()? {
+            NULL => Self::Null,
+            FALSE => Self::Bool(false),
+            TRUE => Self::Bool(true),
+            INT => Self::Int(i64::from_le_bytes(eight(from)?)),
+            FLOAT => Self::Float(f64::from_le_bytes(eight(from)?)),
+            TEXT => Self::Text(str::from_utf8(several(from)?).ok()?),
+            BYTES => Self::Bytes(several(from)?),
             _ => return None,
         })
     }
