@@ -1,16 +1,12 @@
 """What a program does while values are read or written: collect, handle signals, write into buffers, raise."""
 
 import dataclasses
-import enum
 import functools
 import gc
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
@@ -295,3 +291,118 @@ def test_a_panic_is_a_runtime_error():
         jird_json.dumps(object(), default=lambda _: panic("inner"))
     with pytest.raises(RuntimeError, match="inner"):
         jird_json.loads("[1, {}]", object_hook=lambda _: panic("inner"))
+
+
+DEEP = """
+import dataclasses, enum, json, sys, threading, typing, jird, jird.json, jird._types
+size, levels = int(sys.argv[1]) << 10, 1000
+lists, dicts = b"[" * levels + b"]" * levels, b'{"a":' * levels + b"1" + b"}" * levels
+nested, members, things = [], {}, None
+
+@dataclasses.dataclass
+class Record:
+    a: "Record | int"
+
+@dataclasses.dataclass
+class Slots:
+    __slots__ = ("a",)
+    a: "Slots | int"
+
+class Plain:
+    a: "Plain | int"
+    def __init__(self, a):
+        self.a = a
+
+class Named(typing.NamedTuple):
+    a: "Named | int"
+
+class Thing:
+    def __init__(self, inner):
+        self.inner = inner
+
+class Endless(enum.Enum):
+    ONE = 1
+    value = property(lambda self: self)
+
+for _ in range(levels):
+    nested, members, things = [nested], {"a": members}, Thing(things)
+record = Record(1)
+for _ in range(levels):
+    record = Record(record)
+
+def fragment(thing):
+    return jird.Fragment(jird.dumps({"inner": thing.inner}, default=fragment))
+
+def slip(thing):
+    return jird.dumps(thing, default=slip)
+
+def inner(thing):
+    return [thing.inner]
+
+options = jird.OPT_SORT_KEYS | jird.OPT_INDENT_2
+calls = {
+    "lists": lambda: jird.loads(lists),
+    "dicts": lambda: jird.loads(dicts),
+    "an error at the end": lambda: jird.loads(lists[:levels] + b"1e999" + lists[levels:]),
+    "a document": lambda: [jird.parse(lists).as_py(), jird.parse(dicts).as_py(), repr(jird.parse(dicts))],
+    "typed lists": lambda: jird.loads(lists, type=typing.Any),
+    "records": lambda: jird.loads(dicts, type=Record),
+    "slots": lambda: jird.loads(dicts, type=Slots),
+    "classes": lambda: jird.loads(dicts, type=Plain),
+    "named tuples": lambda: jird.loads(dicts, type=Named),
+    "dicts of types": lambda: jird.loads(b'{"a":' + dicts + b"}", type=dict[str, Record]),
+    "json": lambda: [jird.json.loads(lists), jird.json.loads(dicts)],
+    "json with a hook": lambda: jird.json.loads(dicts, object_hook=lambda found: found),
+    "json with pairs": lambda: jird.json.loads(dicts, object_pairs_hook=lambda found: found),
+    "writing lists": lambda: jird.dumps(nested),
+    "writing dicts": lambda: [jird.dumps(members), jird.dumps(members, option=options)],
+    "writing records": lambda: jird.dumps(record),
+    "writing what default gives": lambda: jird.dumps(things, default=inner),
+    "writing json": lambda: jird.json.dumps(nested),
+    "writing json with a default": lambda: jird.json.dumps(things, default=inner),
+    "fragments": lambda: jird.dumps(things, default=fragment),
+    "a slip": lambda: jird.dumps(Thing(1), default=slip),
+    "an enum without end": lambda: jird.dumps([Endless.ONE]),
+    "a key without end": lambda: jird.dumps({Endless.ONE: 1}, option=jird.OPT_NON_STR_KEYS),
+}
+outcomes = {}
+
+def run(name):
+    try:
+        made = calls[name]()
+        outcomes[name] = "value"
+    except Exception as error:
+        outcomes[name] = type(error).__name__
+
+# The modules that are imported by the first call of each kind take more stack than the calls.
+for shallow in (b"[1]", b'{"a":1}', b"[", b"[1e999]", b'{"a":[]}'):
+    for type_ in (Record, Slots, Plain, Named, typing.Any, dict[str, Record]):
+        try:
+            jird.loads(shallow, type=type_)
+        except ValueError:
+            pass
+run("an enum without end")
+sys.setrecursionlimit(int(sys.argv[2]))
+threading.stack_size(size)
+for name in calls:
+    thread = threading.Thread(target=run, args=(name,))
+    thread.start()
+    thread.join()
+    print(f"{name}: {outcomes[name]}", flush=True)
+"""
+
+
+@pytest.mark.parametrize("limit", [1000, 10**6])
+@pytest.mark.parametrize("size", [128, 256, 1024, 8192])
+def test_no_stack_is_too_small(size, limit):
+    shown = in_a_process(DEEP, size, limit)
+    outcomes = dict(line.split(": ") for line in shown.splitlines())
+    assert len(outcomes) == 23, shown
+    allowed = {"value", "RecursionError", "JSONEncodeError", "JSONDecodeError"}
+    assert set(outcomes.values()) <= allowed, shown
+    assert outcomes["a slip"] == "JSONEncodeError"
+    assert outcomes["an enum without end"] == outcomes["a key without end"] == "RecursionError"
+    # What has room is read and written.
+    if size == 8192:
+        for name in ("lists", "dicts", "a document", "writing lists", "writing dicts", "records", "classes", "json"):
+            assert outcomes[name] == "value", shown

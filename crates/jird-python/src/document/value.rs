@@ -78,7 +78,7 @@ impl Document {
     #[inline(never)]
     fn build_whole<'py>(&self, py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.held.document().text();
-        with_reader(|reader| Builder { py, text, making: &mut reader.making, keeps: Keeps::Last }.root(value))
+        with_reader(py, |reader| Builder::new(py, text, &mut reader.making, Keeps::Last).root(value))
     }
 
     /// The last member with this key, which is the one that `loads` keeps.

@@ -22,7 +22,7 @@ impl Fragment {
 }
 
 /// Writes the text of a fragment.
-pub(super) fn write<'py>(encoder: &mut Encoder<'py>, fragment: &Bound<'py, Fragment>) -> Result<(), Failure> {
+pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, fragment: &Bound<'py, Fragment>) -> Result<(), Failure> {
     let contents = fragment.get().contents.bind(encoder.py);
     if let Ok(bytes) = contents.cast::<PyBytes>() {
         encoder.out.bytes(bytes.as_bytes());

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyString, 
 
 /// Writes a dict: its keys become text, and are sorted by their UTF-8 if that was asked for. Equal keys keep their
 /// order.
-pub(super) fn write<'py>(encoder: &mut Encoder<'py>, dict: &Bound<'py, PyDict>) -> Result<(), Failure> {
+pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, dict: &Bound<'py, PyDict>) -> Result<(), Failure> {
     let mut members = Vec::with_capacity(dict.len());
     let texts = is_on(encoder, NON_STR_KEYS);
     // As they were: what makes a text of a key may change the dict, and so may `default`.
@@ -37,7 +37,7 @@ fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a str, Failure> {
 }
 
 /// What a key that is no string is written as.
-fn text_of<'py>(encoder: &Encoder<'py>, key: &Bound<'py, PyAny>) -> Result<String, Failure> {
+fn text_of<'py>(encoder: &Encoder<'_, 'py>, key: &Bound<'py, PyAny>) -> Result<String, Failure> {
     if key.is_none() {
         return Ok("null".into());
     }
@@ -45,6 +45,8 @@ fn text_of<'py>(encoder: &Encoder<'py>, key: &Bound<'py, PyAny>) -> Result<Strin
         return Ok(if truth.is_true() { "true" } else { "false" }.into());
     }
     if let Some(value) = other::enum_value(encoder.py, key)? {
+        // The value may be another member, or the same.
+        encoder.check_stack()?;
         return match value.cast::<PyString>() {
             Ok(text) => Ok(utf8(text)?.to_owned()),
             Err(_) => text_of(encoder, &value),

@@ -1,7 +1,7 @@
 //! Python's values → text: `dumps` with the options of orjson.
 //!
 //! ```text
-//! other     what `raw/encode.rs` does not know: large integers, subclasses, enums, data classes, UUIDs, `default`
+//! other     what the walk in `raw/encode` does not know: large integers, subclasses, enums, data classes, UUIDs, `default`
 //! keys      dicts that are sorted, or whose keys are no strings
 //! time      dates and times by RFC 3339
 //! numpy     arrays and scalars
@@ -105,6 +105,6 @@ fn raised(py: Python<'_>, failure: Failure) -> PyErr {
 }
 
 /// Whether an option is on.
-fn is_on(encoder: &Encoder<'_>, option: u32) -> bool {
+fn is_on(encoder: &Encoder<'_, '_>, option: u32) -> bool {
     encoder.settings.options & option != 0
 }

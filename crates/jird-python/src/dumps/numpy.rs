@@ -9,7 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
 
 /// Writes an array or scalar; `None` if it is another object, or of a type that `default` must be asked for.
-pub(super) fn write<'py>(encoder: &mut Encoder<'py>, object: &Bound<'py, PyAny>) -> Result<Option<()>, Failure> {
+pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<Option<()>, Failure> {
     static ARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static SCALAR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = encoder.py;
@@ -126,7 +126,7 @@ fn in_reach(months: i64) -> Option<i64> {
 }
 
 /// Writes the array of `shape`, whose elements `rest` begins with, and takes them from there.
-fn array_of(encoder: &mut Encoder<'_>, kind: &Kind, shape: &[usize], rest: &mut &[u8]) -> Result<(), Failure> {
+fn array_of(encoder: &mut Encoder<'_, '_>, kind: &Kind, shape: &[usize], rest: &mut &[u8]) -> Result<(), Failure> {
     let Some((&len, inner)) = shape.split_first() else { return element(encoder, kind, rest) };
     encoder.open(b'[')?;
     for _ in 0..len {
@@ -137,7 +137,7 @@ fn array_of(encoder: &mut Encoder<'_>, kind: &Kind, shape: &[usize], rest: &mut 
     Ok(())
 }
 
-fn element(encoder: &mut Encoder<'_>, kind: &Kind, rest: &mut &[u8]) -> Result<(), Failure> {
+fn element(encoder: &mut Encoder<'_, '_>, kind: &Kind, rest: &mut &[u8]) -> Result<(), Failure> {
     match kind {
         Kind::Bool => {
             let [value] = take::<1>(rest)?;

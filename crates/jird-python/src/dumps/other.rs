@@ -1,4 +1,4 @@
-//! What `raw/encode.rs` does not know.
+//! What the walk in `raw/encode` does not know.
 
 use super::{
     Fragment, PASSTHROUGH_DATACLASS, PASSTHROUGH_DATETIME, PASSTHROUGH_SUBCLASS, SERIALIZE_NUMPY, STRICT_INTEGER,
@@ -16,7 +16,7 @@ use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyString, PyTime, P
 const ANSWERS_MAX: usize = 254;
 
 /// Writes `object`, and a comma.
-pub(super) fn write<'py>(encoder: &mut Encoder<'py>, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
+pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
     if let Ok(int) = object.cast_exact::<PyInt>() {
         return large_int(encoder, int);
     }
@@ -55,7 +55,7 @@ pub(super) fn write<'py>(encoder: &mut Encoder<'py>, object: &Bound<'py, PyAny>)
 }
 
 /// An integer beyond 64 bits, or beyond 53 where these are the limit.
-fn large_int(encoder: &mut Encoder<'_>, int: &Bound<'_, PyInt>) -> Result<(), Failure> {
+fn large_int(encoder: &mut Encoder<'_, '_>, int: &Bound<'_, PyInt>) -> Result<(), Failure> {
     if is_on(encoder, STRICT_INTEGER) {
         return Err(because("Integer exceeds 53-bit range"));
     }
@@ -79,7 +79,7 @@ pub(super) fn digits(int: &Bound<'_, PyInt>) -> Result<String, Failure> {
 }
 
 /// A `datetime`, `date` or `time` as text. Not their subclasses, as in orjson.
-fn any_time<'py>(encoder: &Encoder<'py>, object: &Bound<'py, PyAny>) -> Result<Option<String>, Failure> {
+fn any_time<'py>(encoder: &Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<Option<String>, Failure> {
     if let Ok(found) = object.cast_exact::<PyDateTime>() {
         return time::date_time(encoder, found).map(Some);
     }
@@ -141,7 +141,7 @@ pub(super) fn loaded<'py>(
 }
 
 /// Writes an instance of a subclass of a builtin type as that type.
-fn subclass<'py>(encoder: &mut Encoder<'py>, object: &Bound<'py, PyAny>) -> Option<Result<(), Failure>> {
+fn subclass<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Option<Result<(), Failure>> {
     if let Ok(text) = object.cast::<PyString>() {
         let text = text.to_str().map_err(|_| because("str is not valid UTF-8: surrogates not allowed"));
         return Some(text.map(|text| encoder.out.string(text, b',')));
@@ -162,7 +162,7 @@ fn subclass<'py>(encoder: &mut Encoder<'py>, object: &Bound<'py, PyAny>) -> Opti
     None
 }
 
-fn int_subclass(encoder: &mut Encoder<'_>, int: &Bound<'_, PyInt>) -> Result<(), Failure> {
+fn int_subclass(encoder: &mut Encoder<'_, '_>, int: &Bound<'_, PyInt>) -> Result<(), Failure> {
     const EXACT_MAX: i64 = (1 << 53) - 1;
     match int.extract::<i64>() {
         Ok(value) if !is_on(encoder, STRICT_INTEGER) || (-EXACT_MAX..=EXACT_MAX).contains(&value) => {
@@ -184,7 +184,7 @@ fn data_fields<'py>(object: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyDi
 /// Writes an instance of a data class: the attributes that it has in its `__dict__`, or, if it has slots, its fields.
 /// Those whose names begin with an underscore are private.
 fn data_class<'py>(
-    encoder: &mut Encoder<'py>,
+    encoder: &mut Encoder<'_, 'py>,
     object: &Bound<'py, PyAny>,
     fields: &Bound<'py, PyDict>,
 ) -> Result<(), Failure> {
@@ -214,7 +214,7 @@ fn data_class<'py>(
 }
 
 fn attribute<'py>(
-    encoder: &mut Encoder<'py>,
+    encoder: &mut Encoder<'_, 'py>,
     name: &Bound<'py, PyString>,
     value: &Bound<'py, PyAny>,
 ) -> Result<(), Failure> {
@@ -235,7 +235,7 @@ fn is_field(field: &Bound<'_, PyAny>) -> Result<bool, Failure> {
 }
 
 /// Asks `default` for what to write instead.
-fn ask<'py>(encoder: &mut Encoder<'py>, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
+fn ask<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
     let unknown = || -> Result<String, Failure> {
         let name = object.get_type().fully_qualified_name()?;
         Ok(format!("Type is not JSON serializable: {name}"))

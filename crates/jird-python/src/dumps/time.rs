@@ -14,7 +14,7 @@ pub(super) fn date<T: PyDateAccess>(date: &T) -> String {
 }
 
 /// `1970-01-01T00:00:00.000001+00:00`
-pub(super) fn date_time<'py>(encoder: &Encoder<'py>, time: &Bound<'py, PyDateTime>) -> Result<String, Failure> {
+pub(super) fn date_time<'py>(encoder: &Encoder<'_, 'py>, time: &Bound<'py, PyDateTime>) -> Result<String, Failure> {
     let mut text = date(time);
     text.push('T');
     clock(&mut text, time, is_on(encoder, OMIT_MICROSECONDS));
@@ -28,7 +28,7 @@ pub(super) fn date_time<'py>(encoder: &Encoder<'py>, time: &Bound<'py, PyDateTim
 }
 
 /// `00:00:00.000001`
-pub(super) fn time<'py>(encoder: &Encoder<'py>, time: &Bound<'py, PyTime>) -> Result<String, Failure> {
+pub(super) fn time<'py>(encoder: &Encoder<'_, 'py>, time: &Bound<'py, PyTime>) -> Result<String, Failure> {
     if time.get_tzinfo().is_some() {
         return Err(because("datetime.time must not have tzinfo set"));
     }
@@ -38,7 +38,7 @@ pub(super) fn time<'py>(encoder: &Encoder<'py>, time: &Bound<'py, PyTime>) -> Re
 }
 
 /// The date and time `microseconds` after 1970, which has no time zone.
-pub(super) fn since_1970(encoder: &Encoder<'_>, microseconds: i64) -> Result<String, Failure> {
+pub(super) fn since_1970(encoder: &Encoder<'_, '_>, microseconds: i64) -> Result<String, Failure> {
     let (seconds, micro) = (microseconds.div_euclid(1_000_000), microseconds.rem_euclid(1_000_000));
     let (days, clock) = (seconds.div_euclid(i64::from(DAY)), seconds.rem_euclid(i64::from(DAY)));
     let (year, month, day) = civil(days);

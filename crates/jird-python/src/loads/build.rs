@@ -4,6 +4,7 @@ use crate::error;
 use crate::raw::collect::Pause;
 use crate::raw::keys::{Keys, Values};
 use crate::raw::make::{self, Dict, HashedKey, Keeps, List, Made};
+use crate::raw::stack::{Stack, exhausted};
 use jird::{Kind, MachineNumber, Parser, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -33,28 +34,115 @@ impl Default for Making {
 }
 
 /// Makes the values of one text.
+///
+/// **No code of Python runs** while it does: [`value`](Self::value) calls only those functions of Python's C API that
+/// `raw/calls.md` says run none, and the collector is paused. A list that is not full is seen by nobody, so it is made in
+/// its size. What Python's code may run for is done when nothing is half made: integers of many digits before, and
+/// exceptions after.
 pub(crate) struct Builder<'m, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) text: &'m [u8],
-    pub(crate) making: &'m mut Making,
+    pub(crate) stack: Stack,
     pub(crate) keeps: Keeps,
+    making: &'m mut Making,
+    /// The integers of many digits that are still to come, the next one last.
+    long: Vec<Bound<'py, PyAny>>,
+    /// Why there was no value, unless Python's exception is set.
+    refused: Option<Refused>,
 }
 
-impl<'py> Builder<'_, 'py> {
+/// Why there is no value.
+enum Refused {
+    /// An integer of many digits, which must be made before.
+    Long,
+    /// A number at this offset that no `float` can hold.
+    Large(usize),
+    /// The stack is used up.
+    Stack,
+}
+
+/// An integer of more digits is one that Python may refuse to read, or read with code of its own: none of its limits for
+/// `sys.set_int_max_str_digits` is lower.
+const LONG_MIN: usize = 640;
+
+impl<'m, 'py> Builder<'m, 'py> {
+    #[inline]
+    pub(crate) fn new(py: Python<'py>, text: &'m [u8], making: &'m mut Making, keeps: Keeps) -> Self {
+        Self { py, text, stack: Stack::here(), keeps, making, long: Vec::new(), refused: None }
+    }
+
     /// The value and all that is in it.
+    #[inline]
     pub(crate) fn root(mut self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let pause = Pause::new(self.py);
-        let made = self.value(value);
-        drop(pause);
+        let made = self.whole(value);
         if self.making.plain.capacity() > PLAIN_MAX {
             self.making.plain = String::new();
         }
-        made.ok_or_else(|| PyErr::fetch(self.py))
+        made
     }
 
-    /// A value, whose text a caller keeps fixed.
+    /// A value and all that is in it; code of Python may run before.
+    #[inline]
+    pub(super) fn whole(&mut self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let paused = Pause::new(self.py);
+        let made = self.value(value);
+        drop(paused);
+        match made {
+            Some(made) => Ok(made),
+            None => self.again(value),
+        }
+    }
+
+    /// The value after the first attempt, which has failed.
+    #[cold]
+    fn again(&mut self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+        match self.refused.take() {
+            Some(Refused::Long) => {}
+            Some(Refused::Large(offset)) => {
+                return Err(self.out_of_range(offset, "the number is too large for a float"));
+            }
+            Some(Refused::Stack) => return Err(exhausted()),
+            None => return Err(PyErr::fetch(self.py)),
+        }
+        let is_long = |value: &Value<'_>| value.kind() == Kind::Number && is_long(*value);
+        let mut long = value.descendants().filter(is_long);
+        let mut made = long.try_fold(Vec::new(), |mut made, value| -> PyResult<_> {
+            made.push(self.long_integer(value)?);
+            Ok(made)
+        })?;
+        made.reverse();
+        self.long = made;
+        let made = self.whole(value);
+        self.long.clear();
+        made
+    }
+
+    /// An integer of many digits, by Python's code.
+    fn long_integer(&self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let digits = value.as_number().map_or("", |number| number.text());
+        self.py.get_type::<PyInt>().call1((digits,)).map_err(|cause| {
+            // Python's limit for the conversion of digits, `sys.set_int_max_str_digits`.
+            let raised = self.out_of_range(value.offset(), &cause.value(self.py).to_string());
+            raised.set_cause(self.py, Some(cause));
+            raised
+        })
+    }
+
+    #[cold]
+    fn out_of_range(&self, offset: usize, words: &str) -> PyErr {
+        let place = jird::Error::new(jird::ErrorKind::Range, offset as u64).locate(self.text);
+        error::decode(self.py, self.text, words, "range", offset, place.pointer())
+    }
+
+    #[cold]
+    fn refuse(&mut self, why: Refused) -> Made<'py> {
+        self.refused = Some(why);
+        None
+    }
+
+    /// A value, which is no container and no number, or which is within another.
     ///
-    /// Recursion is bounded: a text of the default policy has at most 1024 levels.
+    /// Recursion is bounded: a text of the default policy has at most 1024 levels, and the stack is looked at.
     #[inline(always)]
     pub(crate) fn value(&mut self, value: Value<'_>) -> Made<'py> {
         match value.kind() {
@@ -97,6 +185,9 @@ impl<'py> Builder<'_, 'py> {
 
     #[inline(never)]
     fn object(&mut self, object: Value<'_>) -> Made<'py> {
+        if !self.stack.has_room() {
+            return self.refuse(Refused::Stack);
+        }
         let mut dict = Dict::new(self.py, object.len())?;
         for (key, value) in object.entries() {
             let key = self.key(key)?;
@@ -108,6 +199,9 @@ impl<'py> Builder<'_, 'py> {
 
     #[inline(never)]
     fn array(&mut self, array: Value<'_>) -> Made<'py> {
+        if !self.stack.has_room() {
+            return self.refuse(Refused::Stack);
+        }
         let mut list = List::new(self.py, array.len())?;
         for element in array.elements() {
             list.push(self.value(element)?);
@@ -115,32 +209,22 @@ impl<'py> Builder<'_, 'py> {
         Some(list.finish())
     }
 
-    /// An integer beyond 64 bits; or an error, because a double cannot hold the number.
+    /// An integer beyond 64 bits; or none, because a double cannot hold the number.
     #[cold]
     #[inline(never)]
     fn large_number(&mut self, value: Value<'_>) -> Made<'py> {
-        let raised = match value.as_number() {
-            Some(number) if number.is_integer() => {
-                match self.py.get_type::<PyInt>().call1((number.text(),)) {
-                    Ok(int) => return Some(int),
-                    // Python's limit for the conversion of digits, `sys.set_int_max_str_digits`.
-                    Err(cause) => {
-                        let raised = self.out_of_range(value, &cause.value(self.py).to_string());
-                        raised.set_cause(self.py, Some(cause));
-                        raised
-                    }
-                }
-            }
-            _ => self.out_of_range(value, "the number is too large for a float"),
-        };
-        raised.restore(self.py);
-        None
+        match value.as_number() {
+            Some(number) if number.is_integer() && is_long(value) => match self.long.pop() {
+                Some(made) => Some(made),
+                None => self.refuse(Refused::Long),
+            },
+            Some(number) if number.is_integer() => make::large_int(self.py, number.text()),
+            _ => self.refuse(Refused::Large(value.offset())),
+        }
     }
+}
 
-    #[cold]
-    fn out_of_range(&self, value: Value<'_>, words: &str) -> PyErr {
-        let offset = value.offset();
-        let place = jird::Error::new(jird::ErrorKind::Range, offset as u64).locate(self.text);
-        error::decode(self.py, self.text, words, "range", offset, place.pointer())
-    }
+/// Whether a number is an integer that Python's code may run for.
+fn is_long(number: Value<'_>) -> bool {
+    number.raw().len() > LONG_MIN && number.is_integer()
 }

@@ -18,11 +18,11 @@ pub(crate) use build::{Builder, Making, Reader};
 pub(crate) use typed::Typed;
 
 use crate::error;
+use crate::raw::spare::Spare;
 use crate::raw::text::Text;
 use core::num::NonZero;
 use jird::{Parser, Value};
 use pyo3::prelude::*;
-use std::sync::Mutex;
 use std::thread;
 
 /// A text of this many bytes is parsed without the interpreter's lock: releasing it and taking it back costs as much as
@@ -32,17 +32,14 @@ pub(crate) const DETACHED_MIN: usize = 32 << 10;
 /// A text of this many bytes has a parser of its own, whose tape is not kept, and which uses all cores from 8 MB on.
 const LARGE_MIN: usize = 4 << 20;
 
-/// An unused reader, with its tape and its keys. It is taken for a call and put back after it, so that a second thread
-/// which comes meanwhile makes its own.
-static SPARE: Mutex<Option<Box<Reader>>> = Mutex::new(None);
+/// An unused reader, with its tape and its keys.
+static SPARE: Spare<Reader> = Spare::new();
 
 /// Calls `read` with a reader.
-pub(crate) fn with_reader<T>(read: impl FnOnce(&mut Reader) -> T) -> T {
-    let spare = || SPARE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut reader = spare().take().unwrap_or_default();
+pub(crate) fn with_reader<T>(py: Python<'_>, read: impl FnOnce(&mut Reader) -> T) -> T {
+    let mut reader = SPARE.take(py).unwrap_or_default();
     let result = read(&mut reader);
-    // What was there meanwhile is dropped behind the lock.
-    let _other = spare().replace(reader);
+    SPARE.put(py, reader);
     result
 }
 
@@ -66,15 +63,16 @@ pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, Py
     }
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
-    with_parser(text.bytes().len(), |parser, making| {
+    with_parser(py, text.bytes().len(), |parser, making| {
         let root = parse(py, parser, text.bytes())?;
-        Builder { py, text: text.bytes(), making, keeps: Keeps::Last }.root(root)
+        Builder::new(py, text.bytes(), making, Keeps::Last).root(root)
     })
 }
 
 /// Calls `read` with a parser for a text of `len` bytes.
-fn with_parser<T>(len: usize, read: impl FnOnce(&mut Parser, &mut Making) -> T) -> T {
+fn with_parser<T>(py: Python<'_>, len: usize, read: impl FnOnce(&mut Parser, &mut Making) -> T) -> T {
     with_reader(
+        py,
         |Reader { parser, making }| {
             if len >= LARGE_MIN { read(&mut parallel(), making) } else { read(parser, making) }
         },
@@ -89,9 +87,9 @@ pub(crate) fn with_root<'py, T>(
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
     let bytes = text.bytes();
-    with_parser(bytes.len(), |parser, making| {
+    with_parser(py, bytes.len(), |parser, making| {
         let root = parse(py, parser, bytes)?;
-        read(root, Builder { py, text: bytes, making, keeps: Keeps::Last })
+        read(root, Builder::new(py, bytes, making, Keeps::Last))
     })
 }
 

@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 unsafe extern "C" {
     /// Of CPython since 2.6: a dict with room for this many items.
     fn _PyDict_NewPresized(minused: Py_ssize_t) -> *mut PyObject;
+    /// Of CPython since 3.3.
+    fn PyLong_FromUnicodeObject(digits: *mut PyObject, base: core::ffi::c_int) -> *mut PyObject;
     /// Of CPython since 3.3: `PyDict_SetItem` of a key whose hash is known.
     fn _PyDict_SetItem_KnownHash(
         dict: *mut PyObject,
@@ -145,6 +147,13 @@ pub(crate) fn uint(py: Python<'_>, value: u64) -> Made<'_> {
     unsafe { made(py, ffi::PyLong_FromUnsignedLongLong(value)) }
 }
 
+/// An `int` of at most 640 digits, which Python reads without code of its own and never refuses.
+pub(crate) fn large_int<'py>(py: Python<'py>, digits: &str) -> Made<'py> {
+    let digits = ascii(py, digits.as_bytes())?;
+    // SAFETY: it is a `str`, and this thread is attached.
+    unsafe { made(py, PyLong_FromUnicodeObject(digits.as_ptr(), 10)) }
+}
+
 /// A `float`.
 #[inline(always)]
 pub(crate) fn float(py: Python<'_>, value: f64) -> Made<'_> {
@@ -159,20 +168,31 @@ pub(crate) fn is_collected(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyType_IS_GC(ffi::Py_TYPE(object.as_ptr())) != 0 }
 }
 
-/// A list that is being filled. It is shown to nobody before it is full.
+/// A list that is being filled. It is shown to nobody before it is full: either no code of Python runs, or the collector
+/// does not know it, which shows what it knows by `gc.get_objects`.
 pub(crate) struct List<'py> {
     object: Bound<'py, PyAny>,
     filled: usize,
     len: usize,
+    is_hidden: bool,
 }
 
 impl<'py> List<'py> {
-    /// A list of `len` elements, none of which is there yet.
+    /// A list of `len` elements, none of which is there yet. No code of Python runs until it is full.
     #[inline(always)]
     pub(crate) fn new(py: Python<'py>, len: usize) -> Option<Self> {
         // SAFETY: this thread is attached.
         let object = unsafe { made(py, ffi::PyList_New(len as Py_ssize_t)) }?;
-        Some(Self { object, filled: 0, len })
+        Some(Self { object, filled: 0, len, is_hidden: false })
+    }
+
+    /// The same, while code of Python may run.
+    #[inline]
+    pub(crate) fn hidden(py: Python<'py>, len: usize) -> Option<Self> {
+        let list = Self::new(py, len)?;
+        // SAFETY: it is a list, of a type that is collected.
+        unsafe { ffi::PyObject_GC_UnTrack(list.object.as_ptr().cast()) };
+        Some(Self { is_hidden: true, ..list })
     }
 
     /// Adds the next element.
@@ -182,7 +202,7 @@ impl<'py> List<'py> {
     #[inline(always)]
     pub(crate) fn push(&mut self, value: Bound<'py, PyAny>) {
         assert!(self.filled < self.len);
-        // SAFETY: it is a list that nobody else knows, it has `len` elements, and this one was not set before. The
+        // SAFETY: it is a list that nobody else knows, so it has `len` elements, and this one was not set before. The
         // reference is handed over.
         unsafe { ffi::PyList_SET_ITEM(self.object.as_ptr(), self.filled as Py_ssize_t, value.into_ptr()) };
         self.filled += 1;
@@ -195,6 +215,10 @@ impl<'py> List<'py> {
     #[inline(always)]
     pub(crate) fn finish(self) -> Bound<'py, PyAny> {
         assert_eq!(self.filled, self.len);
+        if self.is_hidden {
+            // SAFETY: it is a list, of a type that is collected, which is not tracked since `hidden`, and full.
+            unsafe { ffi::PyObject_GC_Track(self.object.as_ptr().cast()) };
+        }
         self.object
     }
 }

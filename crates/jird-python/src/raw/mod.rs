@@ -15,6 +15,8 @@
 //! objects  instances of classes, made without a call
 //! output   a `bytes` object that grows
 //! interpreter  which interpreter this is, and whether it was interrupted
+//! stack    how much of a thread's stack is left
+//! spare    what is kept from one call to the next
 //! encode   the walk over dicts, lists and scalars that writes them
 //! ```
 
@@ -30,4 +32,6 @@ pub(crate) mod make;
 pub(crate) mod members;
 pub(crate) mod objects;
 pub(crate) mod output;
+pub(crate) mod spare;
+pub(crate) mod stack;
 pub(crate) mod text;

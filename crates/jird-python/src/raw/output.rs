@@ -1,22 +1,31 @@
 //! A `bytes` object that grows: what is written needs no copy in the end.
 
+use super::spare::Spare;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::slice;
 use jird::hooks::{NUMBER_ROOM, put_content, put_f32, put_f64, put_i64, put_string, put_u64, string_room};
 use jird::kernel::Kernel;
-use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::panic::resume_unwind;
 
 unsafe extern "C" {
     fn _PyBytes_Resize(bytes: *mut *mut PyObject, size: Py_ssize_t) -> core::ffi::c_int;
 }
 
-/// Room on the stack: a text that ends within it is copied into a `bytes` of its size, which costs less than to cut
-/// one.
-pub(super) const FIRST: usize = 2048;
+/// What is written first: a text that ends within it is copied into a `bytes` of its size, which costs less than to cut
+/// one. It is kept from one text to the next, and not on the stack, because `default` may write other texts.
+type First = [MaybeUninit<u8>; FIRST];
+
+const FIRST: usize = 2048;
+
+static SPARE: Spare<First> = Spare::new();
+
+/// What unwinds if there is no memory for the output: each value would have to be asked otherwise. Python's exception is
+/// set.
+pub(super) struct OutOfMemory;
 
 /// The least size of a `bytes` that is written into. It is cut in the end, where it is.
 const OBJECT_MIN: usize = 32 << 10;
@@ -25,9 +34,11 @@ const OBJECT_MIN: usize = 32 << 10;
 const PART: usize = 64 << 10;
 
 /// Text that is being written. Invariant: there are `capacity` bytes at `data`, which nobody else knows, and the first
-/// `len` of them are written. They are those of `object`, a `bytes` that nobody else knows, unless that is null.
+/// `len` of them are written. They are those of `object`, a `bytes` that nobody else knows, or of `first` if that is null.
 pub(crate) struct Output<'py> {
     object: *mut PyObject,
+    /// A box that was taken apart.
+    first: NonNull<First>,
     data: NonNull<u8>,
     len: usize,
     capacity: usize,
@@ -36,13 +47,12 @@ pub(crate) struct Output<'py> {
 }
 
 impl<'py> Output<'py> {
-    /// Writes into `first` as long as that has room.
-    ///
-    /// # Safety
-    /// `first` is used by nobody else as long as the output lives.
-    pub(super) unsafe fn new(py: Python<'py>, first: &mut [MaybeUninit<u8>; FIRST]) -> Self {
-        let data = NonNull::from_mut(first).cast();
-        Self { object: ptr::null_mut(), data, len: 0, capacity: FIRST, kernel: Kernel::best(), py }
+    #[inline]
+    pub(super) fn new(py: Python<'py>) -> Self {
+        // SAFETY: it is made of bytes that need not be initialised.
+        let first = SPARE.take(py).unwrap_or_else(|| unsafe { Box::new_uninit().assume_init() });
+        let first = NonNull::from_mut(Box::leak(first));
+        Self { object: ptr::null_mut(), first, data: first.cast(), len: 0, capacity: FIRST, kernel: Kernel::best(), py }
     }
 
     /// At least `len` bytes after those that are written.
@@ -55,8 +65,7 @@ impl<'py> Output<'py> {
         unsafe { slice::from_raw_parts_mut(self.data.as_ptr().add(self.len).cast(), self.capacity - self.len) }
     }
 
-    /// # Panics
-    /// If memory runs out. PyO3 turns it into an exception.
+    /// If memory runs out, it unwinds with [`OutOfMemory`].
     #[cold]
     #[inline(never)]
     fn grow(&mut self, len: usize) {
@@ -64,14 +73,18 @@ impl<'py> Output<'py> {
         if self.object.is_null() {
             // SAFETY: this thread is attached; without a pointer to copy from the bytes are left as they are.
             let object = unsafe { ffi::PyBytes_FromStringAndSize(ptr::null(), wanted as Py_ssize_t) };
-            assert!(!object.is_null(), "out of memory: the output needs {wanted} bytes");
+            if object.is_null() {
+                resume_unwind(Box::new(OutOfMemory));
+            }
             // SAFETY: `len` bytes are written here, and there is room for more in the new object.
             unsafe { ptr::copy_nonoverlapping(self.data.as_ptr(), data(object).as_ptr(), self.len) };
             self.object = object;
         } else {
             // SAFETY: the object is a `bytes` with one reference, ours. After a failure it is gone, and null.
-            let grown = unsafe { _PyBytes_Resize(&raw mut self.object, wanted as Py_ssize_t) };
-            assert!(grown == 0, "out of memory: the output needs {wanted} bytes");
+            if unsafe { _PyBytes_Resize(&raw mut self.object, wanted as Py_ssize_t) } != 0 {
+                (self.data, self.len, self.capacity) = (self.first.cast(), 0, FIRST);
+                resume_unwind(Box::new(OutOfMemory));
+            }
         }
         self.data = data(self.object);
         self.capacity = wanted;
@@ -205,7 +218,7 @@ impl<'py> Output<'py> {
         // and null.
         unsafe {
             if _PyBytes_Resize(&raw mut object, self.len as Py_ssize_t) != 0 {
-                return Err(PyMemoryError::new_err("the output is too large"));
+                return Err(PyErr::fetch(self.py));
             }
             Ok(Bound::from_owned_ptr(self.py, object).cast_into_unchecked())
         }
@@ -220,8 +233,13 @@ fn data(object: *mut PyObject) -> NonNull<u8> {
 }
 
 impl Drop for Output<'_> {
+    #[inline]
     fn drop(&mut self) {
-        // SAFETY: it is null, or a reference that is ours.
-        unsafe { ffi::Py_XDECREF(self.object) };
+        // SAFETY: the object is null, or a reference that is ours. `first` was a box, and nothing uses it after this.
+        let first = unsafe {
+            ffi::Py_XDECREF(self.object);
+            Box::from_raw(self.first.as_ptr())
+        };
+        SPARE.put(self.py, first);
     }
 }

@@ -339,8 +339,8 @@ impl ScanIter {
     }
 
     fn make<'py>(&self, py: Python<'py>, text: &[u8], record: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
-        with_reader(|reader| {
-            let builder = Builder { py, text, making: &mut reader.making, keeps: Keeps::First };
+        with_reader(py, |reader| {
+            let builder = Builder::new(py, text, &mut reader.making, Keeps::First);
             match &self.typed {
                 Some(typed) => typed.decode(builder, record),
                 None => builder.root(record),

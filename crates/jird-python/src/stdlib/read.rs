@@ -35,8 +35,9 @@ struct Reader<'h, 'm, 'py> {
 }
 
 impl<'py> Reader<'_, '_, 'py> {
-    /// Recursion is bounded: a text of the default policy has at most 1024 levels.
+    /// Recursion is bounded: a text of the default policy has at most 1024 levels, and the stack is looked at.
     fn value(&mut self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+        self.builder.stack.check()?;
         match value.kind() {
             Kind::Number => self.number(value),
             Kind::Object => self.object(value),

@@ -3,6 +3,7 @@
 use super::text;
 use crate::raw::make;
 use crate::raw::members::Members;
+use crate::raw::stack::Stack;
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -34,7 +35,8 @@ pub(crate) fn json_dumps<'py>(
     let (item, key) = (separators.0.to_str()?.into(), separators.1.to_str()?.into());
     let ways =
         Ways { default, has_default, skipkeys, ensure_ascii, check_circular, allow_nan, sort_keys, indent, item, key };
-    let mut writer = Writer { py, ways: &ways, out: Vec::new(), open: Vec::new(), has_surrogates: false };
+    let stack = Stack::here();
+    let mut writer = Writer { py, ways: &ways, out: Vec::new(), open: Vec::new(), has_surrogates: false, stack };
     writer.value(obj)?;
     if writer.has_surrogates {
         let bytes = PyBytes::new(py, &writer.out);
@@ -66,6 +68,7 @@ struct Writer<'w, 'py> {
     open: Vec<Bound<'py, PyAny>>,
     /// Whether `out` has surrogates as if they were characters.
     has_surrogates: bool,
+    stack: Stack,
 }
 
 impl<'py> Writer<'_, 'py> {
@@ -146,6 +149,7 @@ impl<'py> Writer<'_, 'py> {
         if self.open.len() == DEPTH_MAX {
             return Err(PyRecursionError::new_err("maximum recursion depth exceeded while encoding a JSON object"));
         }
+        self.stack.check()?;
         self.open.push(object.clone());
         write(self)?;
         self.open.pop();

@@ -9,27 +9,35 @@ use crate::raw::collect::Pause;
 use crate::raw::make::{self, Dict, HashedKey, Keeps, List};
 use jird::{Kind, MachineNumber, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyFrozenSet, PyList, PySet, PyTuple};
+use pyo3::types::{PyBytes, PyFrozenSet, PySet, PyTuple};
 
 /// The value that the plan makes of `value`.
 pub(super) fn decode<'py>(plan: &Plan, mut builder: Builder<'_, 'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
     let (py, text) = (builder.py, builder.text);
     builder.begin();
-    let mut decoder = Decoder { py, plan, builder, gathered: Vec::new() };
-    let _pause = plan.is_quiet.then(|| Pause::new(py));
-    decoder.value(0, value).map_err(|fault| fault.into_error(py, text))
+    let pause = plan.is_quiet.then(|| Pause::new(py));
+    let mut decoder = Decoder { py, plan, builder, gathered: Vec::new(), pause };
+    let made = decoder.value(0, value);
+    drop(decoder);
+    made.map_err(|fault| fault.into_error(py, text))
 }
 
 /// A value, or why there is none.
 pub(super) type Got<'py> = Result<Bound<'py, PyAny>, Fault>;
 
-/// The state of the walk. Its recursion is bounded: a text of the default policy has at most 1024 levels.
+/// The state of the walk. Its recursion is bounded: a text of the default policy has at most 1024 levels, and the stack
+/// is looked at.
+///
+/// Code of Python may run at any step: everything that is made so far has references of its own, and a list that is not
+/// full is hidden.
 pub(super) struct Decoder<'m, 'py> {
     pub(super) py: Python<'py>,
     pub(super) plan: &'m Plan,
     pub(super) builder: Builder<'m, 'py>,
     /// Values of the objects that are open, field by field; the innermost last.
     pub(super) gathered: Vec<Option<Bound<'py, PyAny>>>,
+    /// If no class of the plan has code of its own, the collector would look at the new values in vain.
+    pause: Option<Pause<'py>>,
 }
 
 impl<'py> Decoder<'_, 'py> {
@@ -49,11 +57,7 @@ impl<'py> Decoder<'_, 'py> {
                 None => return Err(Fault::wrong("the number is too large for a float".into(), "range", value)),
             },
             (Step::Bool, Kind::Bool) | (Step::None, Kind::Null) => self.builder.value(value),
-            (Step::Any, _) => {
-                // Lists are made in their size.
-                let _pause = (!plan.is_quiet && value.kind().is_container()).then(|| Pause::new(py));
-                self.builder.value(value)
-            }
+            (Step::Any, _) => return self.any(value),
             (Step::Object(object), Kind::Object | Kind::Array) => return objects::object(self, object, value),
             (Step::Union(union), kind) => return self.union(union, kind, value),
             (Step::List(of) | Step::Deque(of, _), Kind::Array) => return self.list(&plan.steps[step], *of, value),
@@ -62,23 +66,24 @@ impl<'py> Decoder<'_, 'py> {
         made.ok_or_else(|| Fault::fetch(py))
     }
 
+    /// What `loads` makes of it without a type.
+    #[inline(never)]
+    pub(super) fn any(&mut self, value: Value<'_>) -> Got<'py> {
+        // The builder has a pause of its own, which is over when code of Python runs.
+        let was_paused = self.pause.take().is_some();
+        let made = self.builder.whole(value);
+        self.pause = was_paused.then(|| Pause::new(self.py));
+        Ok(made?)
+    }
+
     #[inline(never)]
     fn list(&mut self, step: &Step, of: usize, array: Value<'_>) -> Got<'py> {
-        // A list that is made in its size cannot be shown before it is full, and code of Python may ask the collector for
-        // all lists.
-        let list = if self.plan.is_quiet {
-            let mut list = List::new(self.py, array.len()).ok_or_else(|| Fault::fetch(self.py))?;
-            for element in array.elements() {
-                list.push(self.value(of, element)?);
-            }
-            list.finish()
-        } else {
-            let list = PyList::empty(self.py);
-            for element in array.elements() {
-                list.append(self.value(of, element)?)?;
-            }
-            list.into_any()
-        };
+        self.builder.stack.check()?;
+        let mut list = List::hidden(self.py, array.len()).ok_or_else(|| Fault::fetch(self.py))?;
+        for element in array.elements() {
+            list.push(self.value(of, element)?);
+        }
+        let list = list.finish();
         match step {
             Step::Deque(_, class) => Ok(class.bind(self.py).call1((list,))?),
             _ => Ok(list),
@@ -88,6 +93,7 @@ impl<'py> Decoder<'_, 'py> {
     /// What is less frequent.
     #[inline(never)]
     fn other(&mut self, step: &Step, kind: Kind, value: Value<'_>) -> Got<'py> {
+        self.builder.stack.check()?;
         let py = self.py;
         match (step, kind) {
             (Step::Choice(choice), _) => scalars::choice(self, choice, value),
@@ -183,7 +189,7 @@ impl<'py> Decoder<'_, 'py> {
     #[cold]
     fn other_int(&mut self, value: Value<'_>) -> Got<'py> {
         if value.is_integer() {
-            return self.builder.value(value).ok_or_else(|| Fault::fetch(self.py));
+            return self.any(value);
         }
         Err(Fault::expected(&wanted(&Step::Int), value))
     }

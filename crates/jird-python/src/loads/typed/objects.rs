@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 /// The object that is made of `value`, which is an object or array.
 pub(super) fn object<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, value: Value<'_>) -> Got<'py> {
+    decoder.builder.stack.check()?;
     let py = decoder.py;
     let is_of_kind = match value.kind() {
         Kind::Object => !object.is_array,

@@ -30,7 +30,7 @@ pub(super) fn choice<'py>(decoder: &mut Decoder<'_, 'py>, choice: &Choice, value
     if !may_be_other && !may_be_asked {
         return Err(wrong());
     }
-    let made = decoder.builder.value(value).ok_or_else(|| Fault::fetch(py))?;
+    let made = decoder.any(value)?;
     for (candidate, object) in &choice.others {
         if is_number && candidate.bind(py).eq(&made)? {
             return Ok(object.bind(py).clone());

@@ -1,121 +1,37 @@
-//! The walk over dicts, lists and scalars that writes them as JSON.
-//!
-//! Every value is followed by a comma. The bracket that closes a container takes the place of the last one, and the
-//! last of all is taken back in the end. So nothing has to know whether it is the first.
-//!
-//! **References.** The walk borrows containers and what they hold, without counting: to count is to write to each
-//! object, which costs more than to read it if it is not in the cache. Nothing can remove an object from its container
-//! as long as no code of Python runs; and before any could, in [`Encoder::other`], the walk takes a reference of its
-//! own to all containers that are open, and to what only `other` can write.
+//! The walk where only borrowed pointers are used, and no code of Python runs.
 
-use super::members::Entries;
-use super::output::{FIRST, Output};
-use core::mem::MaybeUninit;
+use super::encoder::Encoder;
+use super::open::Open;
+use super::{DEPTH_MAX, Failure, Settings, because};
+use crate::raw::members::Entries;
+use crate::raw::output::Output;
+use crate::raw::stack::{Stack, exhausted};
 use core::ptr;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
-
-/// Why a value is not written.
-pub(crate) enum Refusal {
-    /// In words.
-    Because(String),
-    /// An exception was raised.
-    Raised(PyErr),
-}
-
-/// Why a value is not written, in one word.
-pub(crate) struct Failure(Box<Refusal>);
-
-impl Failure {
-    pub(crate) fn into_refusal(self) -> Refusal {
-        *self.0
-    }
-}
-
-impl From<PyErr> for Failure {
-    #[cold]
-    fn from(error: PyErr) -> Self {
-        Self(Box::new(Refusal::Raised(error)))
-    }
-}
-
-/// A failure in words.
-#[cold]
-pub(crate) fn because(words: impl Into<String>) -> Failure {
-    Failure(Box::new(Refusal::Because(words.into())))
-}
-
-/// Writes a value that is neither `None` nor exactly a `str`, `int` of 64 bits, `bool`, `float`, `list`, `tuple` or
-/// `dict`.
-pub(crate) type Other<'py> = fn(&mut Encoder<'py>, &Bound<'py, PyAny>) -> Result<(), Failure>;
-
-/// Writes the members of a dict in another way than the walk: with keys that are no strings, or sorted.
-pub(crate) type OtherDict<'py> = fn(&mut Encoder<'py>, &Bound<'py, PyDict>) -> Result<(), Failure>;
-
-/// The most containers that may be open at once.
-pub(crate) const DEPTH_MAX: usize = 1024;
 
 /// Integers beyond this are refused if they must be exact as a double, in either direction.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
 /// The state of the walk.
-pub(crate) struct Encoder<'py> {
-    pub(crate) py: Python<'py>,
+pub(crate) struct Walk<'py> {
     pub(crate) out: Output<'py>,
     pub(crate) settings: Settings<'py>,
-    /// The number of open containers.
-    depth: usize,
-    /// The lists, tuples and dicts among the open containers; null for others. The first `depth` are initialised.
-    open: [MaybeUninit<*mut PyObject>; DEPTH_MAX],
-    /// To so many of the open containers, from the outermost on, there is a reference. Invariant: at most `depth`.
-    held: usize,
+    pub(super) open: Open<'py>,
+    pub(super) stack: Stack,
     /// How often code of Python may have run.
     calls: usize,
 }
 
-/// What the walk is told.
-pub(crate) struct Settings<'py> {
-    pub(crate) other: Other<'py>,
-    pub(crate) other_dict: OtherDict<'py>,
-    /// The bits of the options.
-    pub(crate) options: u32,
-    /// Whether each member and element has a line of its own.
-    pub(crate) has_lines: bool,
-    /// Whether integers must have at most 53 bits.
-    pub(crate) is_strict: bool,
-    /// Whether dicts are written by `other_dict`.
-    pub(crate) has_other_dicts: bool,
-    /// What the caller wants to be asked for values that are not known.
-    pub(crate) default: Option<Bound<'py, PyAny>>,
-    /// The number of answers of `default` that the current value is inside of.
-    pub(crate) answers: usize,
-}
-
-impl<'py> Encoder<'py> {
-    /// The text of `object`, followed by a line break if `has_newline`.
-    pub(crate) fn text(
-        object: &Bound<'py, PyAny>,
-        settings: Settings<'py>,
-        has_newline: bool,
-    ) -> Result<Bound<'py, PyBytes>, Failure> {
-        let py = object.py();
-        let mut first = [MaybeUninit::uninit(); FIRST];
-        // SAFETY: nothing else uses `first`, which lives longer than the encoder.
-        let out = unsafe { Output::new(py, &mut first) };
-        let open = [MaybeUninit::uninit(); DEPTH_MAX];
-        let mut encoder = Self { py, out, settings, depth: 0, open, held: 0, calls: 0 };
-        encoder.object(object)?;
-        encoder.out.take_comma();
-        if has_newline {
-            encoder.out.byte(b'\n');
-        }
-        Ok(encoder.out.finish()?)
+impl<'py> Walk<'py> {
+    #[inline]
+    pub(super) fn new(py: Python<'py>, settings: Settings<'py>) -> Self {
+        Self { out: Output::new(py), settings, open: Open::new(py), stack: Stack::here(), calls: 0 }
     }
 
     /// Writes a value, and a comma.
-    pub(crate) fn object(&mut self, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
+    pub(super) fn object(&mut self, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
         // SAFETY: the reference shows that the object lives during this call.
         unsafe {
             if self.settings.has_lines {
@@ -130,7 +46,7 @@ impl<'py> Encoder<'py> {
     #[inline(always)]
     pub(crate) fn line(&mut self) {
         if self.settings.has_lines {
-            self.out.line(self.depth);
+            self.out.line(self.open.depth());
         }
     }
 
@@ -147,48 +63,34 @@ impl<'py> Encoder<'py> {
     /// `object` lives at least until code of Python runs, unless it is null.
     #[inline(always)]
     unsafe fn open_object(&mut self, bracket: u8, object: *mut PyObject) -> Result<(), Failure> {
-        if self.depth == DEPTH_MAX {
-            return Err(too_deep());
+        if self.open.depth() == DEPTH_MAX || !self.stack.has_room() {
+            return Err(self.too_deep());
         }
-        self.open[self.depth].write(object);
-        self.depth += 1;
+        // SAFETY: the caller's promise.
+        unsafe { self.open.push(object) };
         self.out.byte(bracket);
         Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn too_deep(&self) -> Failure {
+        if self.open.depth() < DEPTH_MAX {
+            return exhausted().into();
+        }
+        because(format!(
+            "Recursion limit reached: more than {DEPTH_MAX} lists and dicts in each other, or one that is in itself"
+        ))
     }
 
     /// Closes a container, and writes a comma.
     #[inline(always)]
     pub(crate) fn close(&mut self, bracket: u8) {
-        self.depth -= 1;
-        if self.held > self.depth {
-            self.release(self.depth);
-        }
+        self.open.pop();
         if self.settings.has_lines && self.out.take_comma() {
-            self.out.line(self.depth);
+            self.out.line(self.open.depth());
         }
         self.out.close(bracket);
-    }
-
-    /// Takes references to all open containers.
-    #[inline(never)]
-    fn hold(&mut self) {
-        for object in &self.open[self.held..self.depth] {
-            // SAFETY: the first `depth` are initialised. Those to which there is no reference live, because no code of
-            // Python has run since they were opened: before any does, this function is called.
-            unsafe { ffi::Py_XINCREF(object.assume_init()) };
-        }
-        self.held = self.depth;
-    }
-
-    /// Gives the references back to all containers but the first `kept`.
-    #[cold]
-    #[inline(never)]
-    fn release(&mut self, kept: usize) {
-        let held = core::mem::replace(&mut self.held, kept);
-        for object in &self.open[kept..held] {
-            // SAFETY: the first `held` are initialised, and a reference to each is ours.
-            unsafe { ffi::Py_XDECREF(object.assume_init()) };
-        }
     }
 
     /// Writes a key and a colon.
@@ -212,7 +114,7 @@ impl<'py> Encoder<'py> {
         unsafe {
             let kind = ffi::Py_TYPE(object);
             if kind == &raw mut ffi::PyUnicode_Type {
-                let text = text_of(self.py, object)?;
+                let text = text_of(object).ok_or_else(not_utf8)?;
                 self.out.string(text, b',');
             } else if kind == &raw mut ffi::PyLong_Type {
                 return self.int(object);
@@ -222,12 +124,12 @@ impl<'py> Encoder<'py> {
                 if self.settings.has_other_dicts {
                     return self.other(object);
                 }
-                if len_of(object) != 0 || self.depth == DEPTH_MAX {
+                if len_of(object) != 0 || self.open.depth() == DEPTH_MAX {
                     return self.dict::<LINES>(object);
                 }
                 self.out.bytes(b"{},");
             } else if kind == &raw mut ffi::PyList_Type {
-                if ffi::PyList_GET_SIZE(object) != 0 || self.depth == DEPTH_MAX {
+                if ffi::PyList_GET_SIZE(object) != 0 || self.open.depth() == DEPTH_MAX {
                     return self.list::<LINES>(object);
                 }
                 self.out.bytes(b"[],");
@@ -273,34 +175,23 @@ impl<'py> Encoder<'py> {
         Ok(())
     }
 
-    /// Writes a dict in another way, or what only `other` can.
+    /// Writes what code of Python may run for, with a reference to each container that is open.
     ///
     /// # Safety
     /// `object` lives at least until code of Python runs.
     #[inline(never)]
     unsafe fn other(&mut self, object: *mut PyObject) -> Result<(), Failure> {
-        self.hold();
         self.calls += 1;
+        let py = self.open.hold();
         // SAFETY: the object lives, and from here on until the end of this function by this reference.
-        let held = unsafe { Bound::from_borrowed_ptr(self.py, object) };
-        if let Ok(dict) = held.cast_exact::<PyDict>() {
-            return (self.settings.other_dict)(self, dict);
-        }
-        (self.settings.other)(self, &held)
-    }
-
-    /// Writes a dict whose keys are strings, or a subclass of one. Its members are those that it has as a dict.
-    pub(crate) fn members(&mut self, dict: &Bound<'py, PyDict>) -> Result<(), Failure> {
-        // SAFETY: it is a dict, and the reference shows that it lives during this call.
-        unsafe {
-            if self.settings.has_lines { self.dict::<true>(dict.as_ptr()) } else { self.dict::<false>(dict.as_ptr()) }
-        }
+        let held = unsafe { Bound::from_borrowed_ptr(py, object) };
+        Encoder::new(py, self).other(&held)
     }
 
     /// # Safety
     /// `dict` is a dict that lives at least until code of Python runs.
     #[inline(never)]
-    unsafe fn dict<const LINES: bool>(&mut self, dict: *mut PyObject) -> Result<(), Failure> {
+    pub(super) unsafe fn dict<const LINES: bool>(&mut self, dict: *mut PyObject) -> Result<(), Failure> {
         let mut at = 0;
         // SAFETY: it is a dict. What entries give is borrowed from the dict: the key is used before anything else can
         // happen, and the value at once after it. If code of Python may have run, they are not used any more; and the
@@ -311,7 +202,7 @@ impl<'py> Encoder<'py> {
             if let Some(entries) = Entries::of(dict) {
                 let calls = self.calls;
                 while let Some((key, value)) = entries.next(&mut at) {
-                    let text = text_of(self.py, key)?;
+                    let text = text_of(key).ok_or_else(not_utf8)?;
                     self.member::<LINES>(text, value)?;
                     if self.calls != calls {
                         break;
@@ -344,7 +235,7 @@ impl<'py> Encoder<'py> {
         unsafe {
             loop {
                 if len_of(dict) != len {
-                    return Err(changed(self.py));
+                    return Err(changed());
                 }
                 if ffi::PyDict_Next(dict, &raw mut at, &raw mut key, &raw mut value) == 0 {
                     self.close(b'}');
@@ -353,7 +244,7 @@ impl<'py> Encoder<'py> {
                 if ffi::Py_TYPE(key) != &raw mut ffi::PyUnicode_Type && ffi::PyUnicode_Check(key) == 0 {
                     return Err(because("Dict key must be str"));
                 }
-                let text = text_of(self.py, key)?;
+                let text = text_of(key).ok_or_else(not_utf8)?;
                 self.member::<LINES>(text, value)?;
             }
         }
@@ -374,24 +265,18 @@ impl<'py> Encoder<'py> {
         unsafe { self.value::<LINES>(value) }
     }
 
-    /// Writes the elements that a list, or a subclass of one, has as a list.
-    pub(crate) fn elements(&mut self, list: &Bound<'py, pyo3::types::PyList>) -> Result<(), Failure> {
-        // SAFETY: it is a list, and the reference shows that it lives during this call.
-        unsafe {
-            if self.settings.has_lines { self.list::<true>(list.as_ptr()) } else { self.list::<false>(list.as_ptr()) }
-        }
-    }
-
     /// # Safety
     /// `list` is a list that lives at least until code of Python runs.
     #[inline(never)]
-    unsafe fn list<const LINES: bool>(&mut self, list: *mut PyObject) -> Result<(), Failure> {
+    pub(super) unsafe fn list<const LINES: bool>(&mut self, list: *mut PyObject) -> Result<(), Failure> {
         let mut at = 0;
         // SAFETY: it is a list, and lives: a reference to it is taken before code of Python runs. Its size is looked at
         // again before each element, since such code may have run. The element is borrowed from it, and used at once.
         unsafe {
             self.open_object(b'[', list)?;
-            while at < ffi::PyList_GET_SIZE(list) {
+            // What is appended meanwhile is not written: it might have no end.
+            let len = ffi::PyList_GET_SIZE(list);
+            while at < len.min(ffi::PyList_GET_SIZE(list)) {
                 if LINES {
                     self.line();
                 }
@@ -424,21 +309,6 @@ impl<'py> Encoder<'py> {
         self.close(b']');
         Ok(())
     }
-}
-
-impl Drop for Encoder<'_> {
-    fn drop(&mut self) {
-        // After a failure containers are still open.
-        self.release(0);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn too_deep() -> Failure {
-    because(format!(
-        "Recursion limit reached: more than {DEPTH_MAX} lists and dicts in each other, or one that is in itself"
-    ))
 }
 
 /// How many elements of a list before an element is written, the memory is asked for it.
@@ -507,19 +377,19 @@ unsafe fn small_int(object: *mut PyObject) -> Option<i64> {
     }
 }
 
-/// The text of a `str`.
+/// The text of a `str`; `None` if it has surrogates.
 ///
 /// # Safety
 /// `object` is a `str`, which lives as long as the result is used.
 #[inline(always)]
-unsafe fn text_of<'a>(py: Python<'_>, object: *mut PyObject) -> Result<&'a str, Failure> {
+unsafe fn text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
     // SAFETY: it is a `str`. If it is compact and ASCII, its data are as many bytes as it has characters, and otherwise
     // Python says where its UTF-8 is and how long. Neither changes as long as the object lives.
     unsafe {
         #[cfg(not(Py_3_14))]
         if ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 {
             let (data, len) = (ffi::PyUnicode_1BYTE_DATA(object), ffi::PyUnicode_GET_LENGTH(object));
-            return Ok(core::str::from_utf8_unchecked(core::slice::from_raw_parts(data, len as usize)));
+            return Some(core::str::from_utf8_unchecked(core::slice::from_raw_parts(data, len as usize)));
         }
         #[cfg(not(Py_3_14))]
         if ffi::PyUnicode_IS_COMPACT(object) != 0 {
@@ -527,40 +397,74 @@ unsafe fn text_of<'a>(py: Python<'_>, object: *mut PyObject) -> Result<&'a str, 
             let compact = object.cast::<ffi::PyCompactUnicodeObject>();
             let (data, len) = ((*compact).utf8, (*compact).utf8_length);
             if !data.is_null() {
-                return Ok(core::str::from_utf8_unchecked(core::slice::from_raw_parts(data.cast(), len as usize)));
+                return Some(core::str::from_utf8_unchecked(core::slice::from_raw_parts(data.cast(), len as usize)));
             }
         }
-        other_text_of(py, object)
+        other_text_of(object)
     }
 }
 
 /// [`text_of`] for what is not compact ASCII.
 ///
+/// Python is asked for UTF-8 only if there are no surrogates: for them it makes an exception, and calls what somebody may
+/// have registered in the place of the handler of errors called `strict`.
+///
 /// # Safety
 /// As of [`text_of`].
 #[inline(never)]
-unsafe fn other_text_of<'a>(py: Python<'_>, object: *mut PyObject) -> Result<&'a str, Failure> {
+unsafe fn other_text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
     let mut len = 0;
     // SAFETY: it is a `str`, of which Python says where its UTF-8 is and how long. Neither changes as long as it lives.
     unsafe {
+        if has_surrogates(object) {
+            return None;
+        }
         let data = ffi::PyUnicode_AsUTF8AndSize(object, &raw mut len);
         if data.is_null() {
-            return Err(not_utf8(py));
+            // There is no memory.
+            ffi::PyErr_Clear();
+            return None;
         }
-        Ok(core::str::from_utf8_unchecked(core::slice::from_raw_parts(data.cast(), len as usize)))
+        Some(core::str::from_utf8_unchecked(core::slice::from_raw_parts(data.cast(), len as usize)))
     }
 }
 
-/// The failure of a `str` with surrogates. Takes the exception back.
+/// Whether a `str` has surrogates, which UTF-8 has not.
+///
+/// # Safety
+/// As of [`text_of`].
+#[expect(clippy::needless_bitwise_bool, reason = "without branches, many units at a time")]
+unsafe fn has_surrogates(object: *mut PyObject) -> bool {
+    // SAFETY: it is a `str` that is ready. Its data are as many units as it has characters, of the size that its kind says.
+    unsafe {
+        if ffi::PyUnicode_READY(object) != 0 {
+            ffi::PyErr_Clear();
+            return true;
+        }
+        let (data, len) = (ffi::PyUnicode_DATA(object), ffi::PyUnicode_GET_LENGTH(object) as usize);
+        match ffi::PyUnicode_KIND(object) {
+            ffi::PyUnicode_1BYTE_KIND => false,
+            ffi::PyUnicode_2BYTE_KIND => {
+                let units = core::slice::from_raw_parts(data.cast::<u16>(), len);
+                units.iter().fold(false, |found, unit| found | (unit & 0xF800 == 0xD800))
+            }
+            _ => {
+                let units = core::slice::from_raw_parts(data.cast::<u32>(), len);
+                units.iter().fold(false, |found, unit| found | (unit & 0xFFFF_F800 == 0xD800))
+            }
+        }
+    }
+}
+
+/// The failure of a `str` with surrogates.
 #[cold]
 #[inline(never)]
-fn not_utf8(py: Python<'_>) -> Failure {
-    drop(PyErr::take(py));
+fn not_utf8() -> Failure {
     because("str is not valid UTF-8: surrogates not allowed")
 }
 
 #[cold]
 #[inline(never)]
-fn changed(_: Python<'_>) -> Failure {
+fn changed() -> Failure {
     PyRuntimeError::new_err("a dict changed its size while it was written").into()
 }
