@@ -53,6 +53,11 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
         Step::new("wheels", "both Python distributions are built, installed and used", python::wheels),
         Step::new("cluster", "queries on a scheduler and two executors of Ballista: format, clippy, tests", cluster),
         Step::new("spark", "jird.spark in Spark itself, alone and on a cluster of three; Daft", python::spark),
+        Step::new(
+            "hostile",
+            "the Python module in a hostile program, for an hour, with AddressSanitizer",
+            python::hostile,
+        ),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
         Step::new("migrate", "ten crates pass their tests with jird-serde-json for serde_json", migrate::run),
         Step::new("budget", "a cold build, its program and its start cost no more than they may", budget::run),

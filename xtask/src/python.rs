@@ -35,6 +35,12 @@ const SPARK_TESTS: [&str; 4] = ["test_spark.py", "test_spark_write.py", "test_sp
 /// The command line, which is in the wheel, takes minutes to optimise, and its own tests run it optimised.
 const QUICK: [&str; 2] = ["--config", "profile.dev.package.jird-cli.opt-level=0"];
 
+/// Builds of Python with checks of their own, as Debian names them.
+const DEBUG: [&str; 4] = ["python3-dbg", "python3.13-dbg", "python3.12-dbg", "python3.11-dbg"];
+
+/// The tests of what a program does while the module works.
+const HOST_TESTS: [&str; 3] = ["test_calls.py", "test_hosts.py", "test_hostile.py"];
+
 const CRATE: &str = "crates/jird-python";
 
 /// The distribution with the program that has SQL.
@@ -76,6 +82,55 @@ pub(crate) fn spark(house: &House, log: &mut Log) -> Outcome {
     let wheel = log.run(build.args(QUICK).args(["--interpreter"]).arg(&environment.python));
     let tests = SPARK_TESTS.map(|name| format!("{CRATE}/tests/{name}"));
     (wheel && environment.install(house, log, "jird") && test(house, log, &environment, &tests)).into()
+}
+
+pub(crate) fn debug_step() -> Step {
+    Step::new("hosts", "the Python module under a debug build of Python, in a hostile program", |house, log| {
+        let Some(python) = debug_python(house) else {
+            return Outcome::Skipped("no debug build of Python: apt-get install python3-dbg python3-dev".into());
+        };
+        let environment = match Environment::of(house, log, python, "xtask/hosts", &NEEDED[1..2]) {
+            Ok(environment) => environment,
+            Err(outcome) => return outcome,
+        };
+        let mut build = house.cargo(["build", "--package", "jird-python", "--features", "extension"]);
+        let built = log.run(build.args(QUICK).env("PYO3_PYTHON", &environment.python));
+        let tests = HOST_TESTS.map(|name| format!("{CRATE}/tests/{name}"));
+        let library = house.target.join("debug/lib_jird.so");
+        (built && environment.copy(house, log, &library) && test(house, log, &environment, &tests)).into()
+    })
+}
+
+/// An hour in a hostile program, with AddressSanitizer, under a debug build of Python if there is one.
+pub(crate) fn hostile(house: &House, log: &mut Log) -> Outcome {
+    let python = debug_python(house).unwrap_or("python3");
+    let Some(runtime) = house.says("cc", &["-print-file-name=libasan.so"]) else {
+        return Outcome::Skipped("no C compiler, whose AddressSanitizer is loaded: apt-get install gcc".into());
+    };
+    if !house.answers("rustup", &["run", "nightly", "rustc", "--version"]) {
+        return Outcome::Skipped("no nightly toolchain: rustup toolchain install nightly".into());
+    }
+    let environment = match Environment::of(house, log, python, "xtask/hostile", &[]) {
+        Ok(environment) => environment,
+        Err(outcome) => return outcome,
+    };
+    let (triple, folder) = ("x86_64-unknown-linux-gnu", house.target.join("asan"));
+    let mut build = house.command("rustup");
+    build.args(["run", "nightly", "cargo", "build", "--package", "jird-python", "--features", "extension"]);
+    build.args(["--target", triple, "--target-dir"]).arg(&folder).args(QUICK);
+    build.env("RUSTFLAGS", "-Zsanitizer=address").env("PYO3_PYTHON", &environment.python);
+    let library = folder.join(triple).join("debug/lib_jird.so");
+    let mut fuzz = inside(house, &environment.python, &environment.place);
+    fuzz.arg(format!("{CRATE}/fuzz/hostile.py")).args(["--seconds", "3600"]);
+    // Python's own pools would hide what is freed.
+    fuzz.env("LD_PRELOAD", runtime.trim()).env("PYTHONMALLOC", "malloc").env("ASAN_OPTIONS", "detect_leaks=0");
+    (log.run(&mut build) && environment.copy(house, log, &library) && log.run(&mut fuzz)).into()
+}
+
+/// A build of Python with checks of its own.
+fn debug_python(house: &House) -> Option<&'static str> {
+    let is_debug = ["-c", "import sys, venv; sys.gettotalrefcount()"];
+    DEBUG.into_iter().find(|python| house.answers(python, &is_debug))
 }
 
 /// Builds both distributions as they are released, and uses them: the module alone, and then with the program.
@@ -128,16 +183,21 @@ struct Environment {
 impl Environment {
     /// Makes one in the target folder, with these packages.
     fn new(house: &House, log: &mut Log, folder: &str, packages: &[&str]) -> Result<Self, Outcome> {
-        if !house.answers("python3", &["-m", "venv", "--help"]) {
+        Self::of(house, log, "python3", folder, packages)
+    }
+
+    /// The same, of another interpreter.
+    fn of(house: &House, log: &mut Log, python: &str, folder: &str, packages: &[&str]) -> Result<Self, Outcome> {
+        if !house.answers(python, &["-m", "venv", "--help"]) {
             return Err(Outcome::Skipped("no python3 with venv: apt-get install python3-venv".into()));
         }
         let place = house.target.join(folder);
         let _ = fs::remove_dir_all(&place);
-        if !log.run(house.command("python3").args(["-m", "venv"]).arg(&place)) {
+        if !log.run(house.command(python).args(["-m", "venv"]).arg(&place)) {
             return Err(Outcome::Failed);
         }
         let environment = Self { python: place.join("bin/python"), place };
-        if !log.run(environment.pip(house).args(packages)) {
+        if !packages.is_empty() && !log.run(environment.pip(house).args(packages)) {
             return Err(Outcome::Skipped(format!("pip cannot install {}", packages.join(", "))));
         }
         Ok(environment)
@@ -152,6 +212,17 @@ impl Environment {
     /// Installs a distribution from a wheel that was built here.
     fn install(&self, house: &House, log: &mut Log, name: &str) -> bool {
         log.run(self.pip(house).args(["--no-index", "--find-links"]).arg(self.place.join("wheels")).arg(name))
+    }
+
+    /// Puts the package there, with an extension module that cargo has built.
+    fn copy(&self, house: &House, log: &mut Log, library: &Path) -> bool {
+        let python = self.python.to_string_lossy();
+        let code = "import sysconfig; print(sysconfig.get_path('purelib'))";
+        let Some(packages) = house.says(&python, &["-c", code]) else { return false };
+        let package = Path::new(packages.trim()).join("jird");
+        let python = house.root.join(CRATE).join("python/jird");
+        log.run(house.command("cp").arg("-r").arg(python).arg(&package))
+            && log.run(house.command("cp").arg(library).arg(package.join("_jird.so")))
     }
 
     /// A build of a crate's wheel by a profile of cargo.

@@ -46,6 +46,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             both(engine, others)
         }),
         python::step(),
+        python::debug_step(),
         Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
             kernel(house, log, "portable", true)
         }),

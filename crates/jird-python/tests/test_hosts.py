@@ -260,7 +260,7 @@ def test_keys_change_their_dict_while_they_are_made_text():
 
 
 def test_numpy_scalars_that_lie():
-    numpy = pytest.importorskip("numpy", reason="skipped: numpy")
+    numpy = pytest.importorskip("numpy")
 
     class Short(numpy.float64):
         def tobytes(self):
