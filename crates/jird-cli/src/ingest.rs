@@ -129,6 +129,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
         bail!("{}: {difference}; what a store is made with holds for all of its events", args.store.display());
     }
     let writer = store.writer(&args.writer_options())?;
+    // The events that come now are taken all the same.
+    writer.damage().iter().for_each(|damage| say(&format!("damaged: {damage}")));
     let inputs = Input::all(&args.files);
     let read = Counter::of(&inputs);
     let shown = read.clone();

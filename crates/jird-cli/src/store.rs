@@ -4,10 +4,10 @@ use crate::outcome::{Outcome, report as say};
 use crate::output;
 use crate::window::{self, WindowArgs};
 use anyhow::{Context, Result};
-use jird_store::{Damage, ErrorKind, Info, Saved, Store, WriterOptions, time};
+use jird_store::{Damage, ErrorKind, Info, Restored, Saved, Store, WriterOptions, time};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,7 @@ enum Task {
     Verify {
         /// The folder of the store
         store: PathBuf,
-        /// Make indexes anew that are missing or damaged
+        /// Rebuild a missing or damaged manifest and indexes, keep damaged logs aside, accept what they lost
         #[arg(long)]
         repair: bool,
         /// Print nothing except errors and damage
@@ -84,6 +84,8 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             Ok(told(&info.damage))
         }
         Task::Verify { store, repair, quiet } => {
+            let restored = if *repair { Store::restore(store)? } else { None };
+            restored.iter().for_each(|restored| say_restored(store, restored));
             let verified = Store::open(store)?.verify(*repair)?;
             let mut line = format!(
                 "{}, {}, {}, {} bytes read",
@@ -95,8 +97,12 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             if *repair {
                 let _ = write!(line, ", {} made anew", counted(verified.repaired, "index"));
             }
+            if verified.accepted > 0 {
+                let _ = write!(line, ", {} accepted", counted(verified.accepted, "loss"));
+            }
             summary(&(line + "\n"), *quiet)?;
-            Ok(told(&verified.damage))
+            let outcome = told(&verified.damage);
+            Ok(if restored.is_some() { outcome.max(Outcome::BadData) } else { outcome })
         }
         Task::Compact { store, quiet } => {
             let store = Store::open(store)?;
@@ -153,8 +159,21 @@ fn seal(store: &Store) -> Result<bool> {
         Err(error) if error.kind() == ErrorKind::Locked => return Ok(false),
         writer => writer?,
     };
+    // What events are missing, the compaction tells.
+    writer
+        .damage()
+        .iter()
+        .filter(|damage| damage.events == Some(0))
+        .for_each(|damage| say(&format!("damaged: {damage}")));
     writer.seal()?;
     Ok(writer.finish()?.spans > 0)
+}
+
+/// Says how the manifest was made again.
+fn say_restored(store: &Path, restored: &Restored) {
+    let from = if restored.is_copy { "its copy" } else { "spans and logs" };
+    say(&format!("damaged: {}: it was made again from {from}", store.join("MANIFEST").display()));
+    restored.notes.iter().for_each(|note| say(&format!("note: {note}")));
 }
 
 /// Reports damage.
@@ -167,6 +186,7 @@ fn counted(count: u64, what: &str) -> String {
     match (count, what) {
         (1, _) => format!("1 {what}"),
         (_, "index") => format!("{count} indexes"),
+        (_, "loss") => format!("{count} losses"),
         _ => format!("{count} {what}s"),
     }
 }
@@ -178,10 +198,9 @@ fn shown(info: &Info) -> String {
         [] => "none".to_owned(),
         paths => paths.iter().map(|path| format!("{path:#}")).collect::<Vec<_>>().join(", "),
     };
-    let events: u64 = info.spans.iter().map(|span| span.events).sum::<u64>() + info.log_events;
+    let (events, text) = (info.events, info.text_bytes);
     let disk: u64 = info.spans.iter().map(|span| span.file_bytes + span.index_bytes.unwrap_or(0)).sum::<u64>()
         + info.logs.iter().map(|log| log.file_bytes).sum::<u64>();
-    let text: u64 = info.spans.iter().map(|span| span.text_bytes).sum::<u64>() + info.log_bytes;
     let mut page = format!(
         "events       {events}\ntext         {text} bytes\non disk      {disk} bytes\ntime field   {:#}\ncolumns      {}\ncompression  {}\n",
         settings.time_field,

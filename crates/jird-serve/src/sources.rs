@@ -125,7 +125,7 @@ fn kind(path: &Path, makes_store: bool) -> Result<Kind, Error> {
         metadata => metadata.map_err(failed)?,
     };
     if metadata.is_dir() {
-        return if is_store(path) || makes_store && path.read_dir().map_err(failed)?.next().is_none() {
+        return if is_store(path) || makes_store && is_empty(path).map_err(failed)? {
             Ok(Kind::Store)
         } else {
             let path = path.display();
@@ -144,6 +144,11 @@ fn kind(path: &Path, makes_store: bool) -> Result<Kind, Error> {
         return Err(Error::new(format!("{}: is no database of SQLite, although its name says so", path.display())));
     }
     Ok(if is_database { Kind::Database } else { Kind::File })
+}
+
+/// Whether a folder has nothing but the one that a file system has of its own.
+fn is_empty(folder: &Path) -> std::io::Result<bool> {
+    folder.read_dir()?.try_fold(true, |is_empty, entry| Ok(is_empty && entry?.file_name() == "lost+found"))
 }
 
 fn is_name_of_file(path: &Path) -> bool {

@@ -1,8 +1,11 @@
 //! The lock of those who care for a store, and removing what a crash left behind.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Damage, Error, ErrorKind};
 use crate::files::Lock;
-use crate::manifest::Folder;
+use crate::log::{self, START_BYTES};
+use crate::logs::{Logs, Taken, Unreadable};
+use crate::manifest::{FileKind, Folder, Loss, Manifest};
+use crate::span;
 
 /// The lock of the writer.
 pub(crate) const WRITER_LOCK: &str = "LOCK";
@@ -20,38 +23,110 @@ pub(crate) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
     })
 }
 
-/// Removes span and log files that no manifest names. The caller has the lock of the writer; if a compaction is at work,
-/// nothing is removed. How many files went.
-pub(crate) fn orphans(folder: &Folder) -> Result<usize, Error> {
+/// What became of files that no manifest names.
+#[derive(Debug, Default)]
+pub(crate) struct Orphans {
+    /// How many were removed.
+    pub(crate) removed: usize,
+    /// Those that are kept aside.
+    pub(crate) kept: Vec<Damage>,
+}
+
+/// Removes span and log files that no manifest names, as a crash leaves them. What may have events that no other file has is
+/// kept aside: somebody has copied it here, or has put an older manifest in the place of a newer one. The caller has the
+/// lock of the writer; if a compaction is at work, nothing is removed.
+pub(crate) fn orphans(folder: &Folder) -> Result<Orphans, Error> {
+    let mut orphans = Orphans::default();
     let path = folder.file(CARE_LOCK);
     let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
     if lock.is_none() {
-        return Ok(0);
+        return Ok(orphans);
     }
     // The loss of power that the last change of the manifest does not survive would bring the one before back, and with it
     // the names of what goes here.
     folder.sync()?;
-    let manifest = folder.manifest()?;
-    let mut named = std::collections::HashSet::new();
-    for span in &manifest.spans {
-        named.insert(folder.span(span.number));
-        named.insert(folder.index(span.number));
-    }
-    named.extend(manifest.logs.iter().map(|log| folder.log(log.number)));
-    let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
     folder.discard_new_manifest()?;
-    let ours = names.iter().filter(|name| is_ours(name)).map(|name| folder.file(name));
-    Ok(ours.filter(|file| !named.contains(file)).inspect(|file| folder.discard(file)).count())
+    let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
+    let is_half = |name: &&String| matches!(name.as_str(), "SAVED.new" | "TAKEN.new");
+    names.iter().filter(is_half).for_each(|name| folder.discard(&folder.file(name)));
+    let unknown = unknown(folder)?;
+    if !unknown.is_empty() {
+        folder.settle_copy()?;
+    }
+    for Unknown { name, aside } in unknown {
+        let path = folder.file(&name);
+        let Some(end) = aside else {
+            folder.discard(&path);
+            orphans.removed += 1;
+            continue;
+        };
+        let file = folder.file(&format!("{name}.{end}"));
+        folder.files.rename(&path, &file).map_err(|error| Error::io("rename", &path, &error))?;
+        folder.sync()?;
+        // A damaged log has been told.
+        if end == UNKNOWN {
+            let reason = format!("the manifest does not know {name}, which was kept aside under this name");
+            orphans.kept.push(Damage { file, block: None, events: Some(0), reason });
+        }
+    }
+    Ok(orphans)
 }
 
-/// Whether a name is one that this crate gives to span, index and log files, and to half-written ones.
-fn is_ours(name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let of_span = |rest: &str| {
-        let ends = [".arrow", ".index", ".index.new"];
-        ends.iter().any(|end| rest.strip_suffix(end).is_some_and(is_number))
+/// A span, index or log that no manifest names.
+pub(crate) struct Unknown {
+    pub(crate) name: String,
+    /// What its name gets at its end when it is kept aside; `None` if it has no event that is not elsewhere.
+    pub(crate) aside: Option<&'static str>,
+}
+
+/// How the names of files end that were copied to a store, or that an older manifest does not know.
+pub(crate) const UNKNOWN: &str = "unknown";
+
+/// The files that no manifest names. A writer may be at work: what it has made is named before it has events.
+pub(crate) fn unknown(folder: &Folder) -> Result<Vec<Unknown>, Error> {
+    let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
+    let manifest = folder.manifest()?;
+    let kinds = names.into_iter().filter_map(|name| FileKind::of(&name).map(|kind| (name, kind)));
+    let kinds: Vec<_> = kinds.filter(|(_, kind)| !manifest.has(*kind)).collect();
+    if kinds.is_empty() {
+        return Ok(Vec::new());
+    }
+    let logs = Logs::read(folder, &manifest, &Taken::default(), Unreadable::Tell)?;
+    let unknown = |(name, kind)| {
+        let aside = match kind {
+            FileKind::Index(_) => None,
+            FileKind::Span(number) => keeps_span(folder, number, &manifest, &logs).then_some(UNKNOWN),
+            FileKind::Log(number) => log_aside(folder, number, &manifest),
+        };
+        Unknown { name, aside }
     };
-    name == "SAVED.new"
-        || name.strip_prefix("log-").is_some_and(is_number)
-        || name.strip_prefix("span-").is_some_and(of_span)
+    Ok(kinds.into_iter().map(unknown).collect())
+}
+
+/// Whether a span that no manifest names may have events that no other file has. Those of one that a crash left are in the
+/// logs, or in the spans of which it was made.
+fn keeps_span(folder: &Folder, number: u64, manifest: &Manifest, logs: &Logs) -> bool {
+    let input = folder.files.open(&folder.span(number)).ok();
+    let Some(summary) = input.and_then(|input| span::summary(&*input)) else {
+        return number >= manifest.next;
+    };
+    let (first, last) = (summary.table.base, summary.table.arrival_last);
+    let is_missing = |loss: &Loss| first < loss.arrivals.end && loss.arrivals.start <= last;
+    number >= manifest.next || last >= logs.arrivals || logs.losses.iter().any(is_missing)
+}
+
+/// How the name of a log that no manifest names ends when it is kept aside; `None` if all of its events are sealed.
+fn log_aside(folder: &Folder, number: u64, manifest: &Manifest) -> Option<&'static str> {
+    if manifest.lost.iter().any(|loss| loss.file == format!("log-{number}.damaged")) {
+        return Some("damaged");
+    }
+    let input = folder.files.open(&folder.log(number)).ok()?;
+    if input.len().is_ok_and(|len| len <= START_BYTES as u64) {
+        return None;
+    }
+    let Ok((start, content)) = log::read_unknown(&*input) else { return Some(UNKNOWN) };
+    let sealed = manifest.sealed.unwrap_or(manifest.arrivals);
+    let is_own = start.is_none_or(|start| start.store == manifest.store);
+    let is_sealed = is_own && content.damage.is_empty() && content.batches.iter().all(|batch| batch.end() <= sealed);
+    (!is_sealed).then_some(UNKNOWN)
 }

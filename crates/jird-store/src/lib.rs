@@ -37,6 +37,7 @@ mod files;
 #[doc(hidden)]
 pub mod index;
 mod log;
+mod logs;
 mod manifest;
 mod notation;
 mod settings;
@@ -49,7 +50,7 @@ mod tests;
 pub mod time;
 mod writer;
 
-pub use care::{Compacted, Export, Info, LogInfo, Retained, SpanInfo, Verified};
+pub use care::{Compacted, Export, Info, LogInfo, Restored, Retained, SpanInfo, Verified};
 pub use column::Fields;
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};

@@ -71,10 +71,17 @@ impl Store {
         create_dirs(&*files, path).map_err(|error| Error::io("make the folder", path, &error))?;
         let folder = Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES };
         let names = folder.files.list(path).map_err(|error| Error::io("list", path, &error))?;
-        // What a crash or another process left while it made a store is no obstacle.
-        if let Some(name) = names.iter().find(|name| !matches!(name.as_str(), "LOCK.state" | "MANIFEST.new")) {
-            let what = if name == "MANIFEST" { "there is a store" } else { "there are other files" };
-            return Err(Error::new(ErrorKind::Exists, format!("{what} in {} already", path.display())));
+        // A file system has one folder of its own; the other files are left by a crash, or by another process that makes
+        // this store.
+        let is_obstacle = |name: &&String| !matches!(name.as_str(), "lost+found" | "LOCK.state" | "MANIFEST.new");
+        if let Some(name) = names.iter().find(is_obstacle) {
+            let path = path.display();
+            let what = if name == "MANIFEST" {
+                format!("there is a store in {path} already")
+            } else {
+                format!("there are other files in {path}, such as {name}: name a folder that is new or empty")
+            };
+            return Err(Error::new(ErrorKind::Exists, what));
         }
         folder.start(settings)?;
         Ok(Self { folder, settings: settings.clone() })
@@ -131,11 +138,11 @@ impl Store {
     }
 }
 
-/// Whether there is a store in a folder. Opens nothing, and believes the name of a file.
+/// Whether there is a store in a folder, which may have lost its manifest. Opens nothing, and believes the name of a file.
 ///
 /// ```
 /// assert!(!jird_store::is_store(std::path::Path::new("/nowhere")));
 /// ```
 pub fn is_store(path: &Path) -> bool {
-    path.join("MANIFEST").is_file()
+    ["MANIFEST", "MANIFEST.copy"].iter().any(|name| path.join(name).is_file())
 }

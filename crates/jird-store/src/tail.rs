@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::event::{Key, LoggedBatch};
 use crate::files::Input;
-use crate::log::{LOG_MAGIC, read_from};
+use crate::log::{read_from, start_bytes};
 use crate::manifest::Folder;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -45,6 +45,7 @@ pub struct Tail {
 #[derive(Debug)]
 struct OpenLog {
     number: u64,
+    identity: Option<u64>,
     input: Arc<dyn Input>,
     at: u64,
 }
@@ -140,14 +141,14 @@ impl Tail {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(error)),
             };
-            if input.len().map_err(failed)? <= LOG_MAGIC.len() as u64 {
+            if input.len().map_err(failed)? <= start_bytes(entry.identity) as u64 {
                 continue;
             }
             // When there is something in a log, nothing more comes to those before.
             if self.read_on()? {
                 return Ok(true);
             }
-            self.log = Some(OpenLog { number: entry.number, input, at: 0 });
+            self.log = Some(OpenLog { number: entry.number, identity: entry.identity, input, at: 0 });
             if self.read_on()? {
                 return Ok(true);
             }
@@ -162,8 +163,8 @@ impl Tail {
 
     /// Reads on in the log that is open.
     fn read_on(&mut self) -> Result<bool, Error> {
-        let Some(OpenLog { number, input, at }) = &mut self.log else { return Ok(false) };
-        let read = read_from(&**input, *at);
+        let Some(OpenLog { number, identity, input, at }) = &mut self.log else { return Ok(false) };
+        let read = read_from(&**input, *identity, *at);
         let (batches, end) = read.map_err(|error| Error::io("read", &self.folder.log(*number), &error))?;
         *at = end;
         self.ready.extend(batches);

@@ -56,7 +56,7 @@ fn sample(settings: &Settings) -> Sample {
     let mut names: Vec<String> = fs::read_dir(folder.path())
         .expect("a folder")
         .map(|entry| entry.expect("a folder").file_name().to_string_lossy().into_owned())
-        .filter(|name| !name.starts_with("LOCK"))
+        .filter(|name| !name.starts_with("LOCK") && !["TAKEN", "MANIFEST.copy", "BALLAST"].contains(&name.as_str()))
         .collect();
     names.sort();
     let [manifest, saved, log, span, index, other_span, other_index] = &names[..] else { panic!("{names:?}") };

@@ -50,6 +50,12 @@ impl Store {
             }
         }
         self.folder.keep_ballast();
+        // Whoever only compacts is told, too, what the logs lack.
+        for damage in self.snapshot()?.damage() {
+            if !compacted.damage.contains(&damage) {
+                compacted.damage.push(damage);
+            }
+        }
         let manifest = self.folder.manifest()?;
         sum_up(&self.folder, |number| manifest.spans.iter().any(|span| span.number == number));
         lack.map(|()| compacted)

@@ -1,7 +1,7 @@
 //! What a person wants to know of a store.
 
 use crate::error::{Damage, Error};
-use crate::settings::Settings;
+use crate::settings::{Settings, Window};
 use crate::snapshot::{Saved, saved};
 use crate::store::Store;
 use jird::Path;
@@ -12,6 +12,10 @@ use jird::Path;
 pub struct Info {
     /// The settings with which it was made.
     pub settings: Settings,
+    /// The events: those that retention removed are not counted.
+    pub events: u64,
+    /// Their bytes, with line feeds.
+    pub text_bytes: u64,
     /// Its spans, by the times of their first events.
     pub spans: Vec<SpanInfo>,
     /// Its logs, oldest first.
@@ -65,7 +69,7 @@ pub struct LogInfo {
 }
 
 impl Store {
-    /// What is in the store. Reads logs and tables, no blocks.
+    /// What is in the store. Reads logs and tables, and of blocks only the times of those that retention cuts.
     ///
     /// # Errors
     /// As [`Store::snapshot`].
@@ -99,8 +103,11 @@ impl Store {
         let logs = manifest.logs.iter();
         let logs = logs.map(|log| LogInfo { number: log.number, file_bytes: size(log.number).unwrap_or_default() });
         let (log_events, log_bytes) = snapshot.recent_size();
+        let text = snapshot.text(Window::ALL)?;
         Ok(Info {
             settings: snapshot.settings().clone(),
+            events: text.events(),
+            text_bytes: text.bytes(),
             spans,
             logs: logs.collect(),
             log_events,

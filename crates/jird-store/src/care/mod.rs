@@ -4,11 +4,13 @@
 mod compact;
 mod export;
 mod info;
+mod restore;
 mod retain;
 mod verify;
 
 pub use compact::Compacted;
 pub use export::Export;
 pub use info::{Info, LogInfo, SpanInfo};
+pub use restore::Restored;
 pub use retain::Retained;
 pub use verify::Verified;

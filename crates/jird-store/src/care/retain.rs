@@ -78,14 +78,14 @@ fn make_room(folder: &Folder, before: i64) -> bool {
 /// Removes what no manifest names, unless a writer is at work, whose new files are among it. How many files went.
 fn discard_orphans(folder: &Folder) -> usize {
     let lock = folder.files.lock(&folder.file(WRITER_LOCK), false);
-    lock.ok().flatten().map_or(0, |_lock| orphans(folder).unwrap_or_default())
+    lock.ok().flatten().map_or(0, |_lock| orphans(folder).unwrap_or_default().removed)
 }
 
 /// Cuts off the older events of logs that are there already.
 fn cut_logs(folder: &Folder, manifest: &mut Manifest, before: i64, retained: &mut Retained) -> Result<(), Error> {
     for entry in &mut manifest.logs {
         let path = folder.log(entry.number);
-        let content = match folder.files.open(&path).and_then(|input| log::read(&*input)) {
+        let content = match folder.files.open(&path).and_then(|input| log::read(&*input, entry.identity)) {
             Ok(content) => content,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(Error::io("read", &path, &error)),

@@ -1,7 +1,9 @@
 //! Checking everything that is on disk.
 
-use crate::clean::care_lock;
-use crate::error::{Damage, Error};
+use crate::clean::{UNKNOWN, Unknown, care_lock, unknown};
+use crate::error::{Damage, Error, ErrorKind};
+use crate::manifest::Loss;
+use crate::settings::WriterOptions;
 use crate::span::{SpanFile, rebuild_index};
 use crate::store::Store;
 use jird::lines;
@@ -21,18 +23,23 @@ pub struct Verified {
     pub bytes: u64,
     /// Index files that were made anew.
     pub repaired: u64,
+    /// How many losses of events were accepted: nothing tells them any more.
+    pub accepted: u64,
     /// What is damaged.
     pub damage: Vec<Damage>,
 }
 
 impl Store {
     /// Reads and checks everything: checksums, columns, every event, indexes, logs. With `repair`, index files that are
-    /// missing or damaged are made anew from their spans. Events that are damaged cannot be restored; they are told, and
-    /// stay where they are.
+    /// missing or damaged are made anew from their spans, and damaged logs are kept aside, as a writer does it. What logs
+    /// lack is told once more and accepted: neither queries nor checks tell it from then on. Damaged blocks of spans stay
+    /// where they are, and are told again.
     ///
     /// # Errors
     /// The store cannot be opened, or an index cannot be written.
     pub fn verify(&self, repair: bool) -> Result<Verified, Error> {
+        let (unknown, accepted) =
+            if repair { (self.settle()?, self.accept()?) } else { (self.strangers()?, Vec::new()) };
         let _lock = if repair { Some(care_lock(&self.folder)?) } else { None };
         let snapshot = self.snapshot()?;
         let (recent_events, recent_bytes) = snapshot.recent_size();
@@ -42,8 +49,12 @@ impl Store {
             span.table();
             span.index();
         }
+        let mut damage = snapshot.damage();
+        damage.extend(unknown);
+        damage.extend(accepted.iter().map(|loss| loss.damage(&self.folder)));
+        let accepted = accepted.len() as u64;
         let mut verified =
-            Verified { damage: snapshot.damage(), events: recent_events, bytes: recent_bytes, ..Verified::default() };
+            Verified { damage, accepted, events: recent_events, bytes: recent_bytes, ..Verified::default() };
         for span in spans {
             let is_whole = self.check_span(span, &mut verified);
             if repair && !is_whole {
@@ -53,12 +64,58 @@ impl Store {
                         verified.damage.retain(|damage| damage.file != path);
                         verified.repaired += 1;
                     }
-                    Err(error) if error.kind() == crate::error::ErrorKind::Damaged => {}
+                    Err(error) if error.kind() == ErrorKind::Damaged => {}
                     Err(error) => return Err(error),
                 }
             }
         }
         Ok(verified)
+    }
+
+    /// Has a writer note what logs lack, and keep damaged and unknown files aside. If one is at work, it did so when it began.
+    fn settle(&self) -> Result<Vec<Damage>, Error> {
+        let damage = self.snapshot()?.damage();
+        if damage.is_empty() && self.strangers()?.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self.writer(&WriterOptions::default()) {
+            Ok(writer) => {
+                let unknown = writer.damage().iter().filter(|damage| damage.events == Some(0)).cloned().collect();
+                // What is damaged is sealed at once.
+                writer.seal()?;
+                writer.finish()?;
+                Ok(unknown)
+            }
+            Err(error) if error.kind() == ErrorKind::Locked => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Accepts the losses that the manifest has noted.
+    fn accept(&self) -> Result<Vec<Loss>, Error> {
+        self.folder.settle_copy()?;
+        self.folder.change(|manifest| {
+            let losses = manifest.lost.iter_mut().filter(|loss| !loss.is_accepted);
+            let told = |loss: &mut Loss| {
+                let told = loss.clone();
+                loss.is_accepted = true;
+                told
+            };
+            Ok(losses.map(told).collect())
+        })
+    }
+
+    /// Files that may have events, and that the manifest does not know.
+    fn strangers(&self) -> Result<Vec<Damage>, Error> {
+        if !self.folder.files.is_local() {
+            return Ok(Vec::new());
+        }
+        let strangers = unknown(&self.folder)?.into_iter().filter(|file| file.aside == Some(UNKNOWN));
+        let damage = |Unknown { name, .. }| {
+            let reason = "the manifest does not know it; the next writer keeps it aside".to_owned();
+            Damage { file: self.folder.file(&name), block: None, events: Some(0), reason }
+        };
+        Ok(strangers.map(damage).collect())
     }
 
     /// Checks a span; whether its index is whole.

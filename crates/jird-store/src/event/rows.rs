@@ -35,6 +35,15 @@ pub(crate) struct LoggedBatch {
     /// One time for each line of `text`.
     pub(crate) times: Vec<i64>,
     pub(crate) order: TextOrder,
+    /// What the writer noted with the batch.
+    pub(crate) mark: Box<[u8]>,
+}
+
+impl LoggedBatch {
+    /// The arrival number of the event after the last one.
+    pub(crate) fn end(&self) -> u64 {
+        self.arrival + self.times.len() as u64
+    }
 }
 
 /// An event of some batches: where it is.

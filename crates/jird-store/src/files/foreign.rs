@@ -76,6 +76,14 @@ impl Files for ForeignFiles {
         read_only()
     }
 
+    fn sync_file(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
     fn lock(&self, _: &Path, _: bool) -> io::Result<Option<Box<dyn Lock>>> {
         read_only()
     }

@@ -42,6 +42,12 @@ pub(crate) trait Files: Debug + Send + Sync {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// How many bytes can still be written to a folder, as far as the system says.
     fn room(&self, path: &Path) -> io::Result<u64>;
+    /// Makes what an earlier process wrote to a file survive a loss of power.
+    fn sync_file(&self, path: &Path) -> io::Result<()>;
+    /// Whether other processes of this machine may change the files.
+    fn is_local(&self) -> bool {
+        true
+    }
     /// Locks a file, which is made if it is not there; waits for it if `wait` says so. `None` if another has it.
     fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>>;
 }
@@ -50,6 +56,8 @@ pub(crate) trait Files: Debug + Send + Sync {
 pub(crate) trait Output: Debug + Send + Sync {
     /// Appends all bytes. After an error, some of them may have been appended.
     fn append(&self, bytes: &[u8]) -> io::Result<()>;
+    /// Writes over bytes that are there.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
     /// Cuts the file to a length.
     fn truncate(&self, len: u64) -> io::Result<()>;
     /// Makes what was appended survive a loss of power.
@@ -129,6 +137,12 @@ pub(crate) fn read_whole(files: &dyn Files, path: &Path, bytes_max: u64) -> io::
     let mut bytes = Vec::new();
     read_exact(&*input, 0, len, &mut bytes)?;
     Ok(bytes)
+}
+
+/// A number that no other call returns, in no process.
+pub(crate) fn random() -> u64 {
+    // Its keys are random in each process, and other ones in each call.
+    std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id())
 }
 
 /// The checksum of everything on disk: XXH3, 64 bits, seed 0.

@@ -78,6 +78,10 @@ impl Files for RealFiles {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_data()
+    }
+
     fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>> {
         let file = open_or_make(private().read(true).write(true), path)?;
         if wait {
@@ -150,6 +154,18 @@ fn belong(file: &File, path: &Path) {
 impl Output for RealFile {
     fn append(&self, bytes: &[u8]) -> io::Result<()> {
         (&self.0).write_all(bytes)
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, offset)
+    }
+
+    #[cfg(not(unix))]
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut file = &self.0;
+        io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
+        file.write_all(bytes)
     }
 
     fn truncate(&self, len: u64) -> io::Result<()> {

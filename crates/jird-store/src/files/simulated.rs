@@ -103,7 +103,9 @@ impl Disk {
             let mut content = node.lock().unwrap();
             let (written, synced) = (content.bytes.len(), content.synced.len());
             let is_prefix = content.bytes.starts_with(&content.synced);
-            let mut bytes = if is_prefix { content.bytes.clone() } else { content.synced.clone() };
+            // What was written over is there or not.
+            let is_kept = is_prefix || random().is_multiple_of(2);
+            let mut bytes = if is_kept { content.bytes.clone() } else { content.synced.clone() };
             if is_prefix && written > synced {
                 bytes.truncate(synced + (random() % (written - synced + 1) as u64) as usize);
                 if random().is_multiple_of(3) && bytes.len() > synced {
@@ -305,6 +307,14 @@ impl Files for Disk {
         Ok(())
     }
 
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let state = self.state();
+        let node = state.now.get(path).ok_or(io::ErrorKind::NotFound)?.clone();
+        let handle = Handle { disk: self.clone(), node, boot: state.boots };
+        drop(state);
+        handle.sync()
+    }
+
     fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>> {
         loop {
             let mut state = self.state();
@@ -340,6 +350,16 @@ impl Output for Handle {
             Ok(true) => content.bytes.extend_from_slice(bytes),
             _ if is_on => content.bytes.extend_from_slice(&bytes[..bytes.len() / 2]),
             _ => {}
+        }
+        result.and_then(|done| if done { Ok(()) } else { Err(off()) })
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let result = state.operation(self.boot);
+        if let Ok(done) = result {
+            let len = if done { bytes.len() } else { bytes.len() / 2 };
+            self.node.lock().unwrap().bytes[offset as usize..][..len].copy_from_slice(&bytes[..len]);
         }
         result.and_then(|done| if done { Ok(()) } else { Err(off()) })
     }

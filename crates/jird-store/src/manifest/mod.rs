@@ -10,9 +10,9 @@ mod fresh;
 mod sections;
 mod text;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Damage, Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
-use crate::files::{Files, Unfinished, read_whole};
+use crate::files::{Files, Unfinished, random, read_whole};
 use crate::settings::Settings;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,11 @@ use std::sync::Arc;
 
 pub(crate) use fresh::Fresh;
 #[cfg_attr(not(test), expect(unused_imports, reason = "the parts come with what needs them"))]
-pub(crate) use sections::{Section, Sections};
+pub(crate) use sections::Section;
+pub(crate) use sections::{Sections, SourcesLost};
 
 const NAME: &str = "MANIFEST";
+const COPY_NAME: &str = "MANIFEST.copy";
 const NEW_NAME: &str = "MANIFEST.new";
 const LOCK_NAME: &str = "LOCK.state";
 /// No manifest is longer: 64 MB are half a million spans.
@@ -32,16 +34,50 @@ const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub(crate) settings: Settings,
+    /// The identity of the store, which its logs have, too; 0 if it has none yet.
+    pub(crate) store: u64,
     /// How often it was changed.
     pub(crate) generation: u64,
     /// The number of the next file.
     pub(crate) next: u64,
     /// No event that comes has a lower arrival number.
     pub(crate) arrivals: u64,
+    /// The events with lower arrival numbers are in no log: they were sealed, or lost. `None` if it is not known yet, in a
+    /// store of the first format.
+    pub(crate) sealed: Option<u64>,
     pub(crate) spans: Vec<SpanEntry>,
     pub(crate) logs: Vec<LogEntry>,
+    /// What was lost from logs.
+    pub(crate) lost: Vec<Loss>,
     pub(crate) needs: Needs,
     pub(crate) sections: Sections,
+}
+
+impl Manifest {
+    /// That of a store without events.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            settings: settings.clone(),
+            store: random(),
+            generation: 1,
+            next: 1,
+            arrivals: 0,
+            sealed: Some(0),
+            spans: Vec::new(),
+            logs: Vec::new(),
+            lost: Vec::new(),
+            needs: Needs::default(),
+            sections: Sections::default(),
+        }
+    }
+
+    /// Whether a file belongs to the state.
+    pub(crate) fn has(&self, kind: FileKind) -> bool {
+        match kind {
+            FileKind::Span(number) | FileKind::Index(number) => self.spans.iter().any(|span| span.number == number),
+            FileKind::Log(number) => self.logs.iter().any(|log| log.number == number),
+        }
+    }
 }
 
 /// What a program must know to read a store, or to change it, beside the format: names of features.
@@ -89,7 +125,66 @@ pub(crate) struct SpanEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogEntry {
     pub(crate) number: u64,
+    /// What its beginning and its batches have; `None` for a log of the first format.
+    pub(crate) identity: Option<u64>,
     pub(crate) clips: Vec<Clip>,
+}
+
+/// Events that were taken and are lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// The name of the file that had them.
+    pub(crate) file: String,
+    /// Their arrival numbers; empty if it is not known which they are.
+    pub(crate) arrivals: Range<u64>,
+    pub(crate) reason: String,
+    /// Whether somebody who was told has accepted it.
+    pub(crate) is_accepted: bool,
+}
+
+impl Loss {
+    /// How it is told.
+    pub(crate) fn damage(&self, folder: &Folder) -> Damage {
+        let Range { start, end } = self.arrivals;
+        let which = match end.saturating_sub(start) {
+            0 => String::new(),
+            1 => format!("; the event with the arrival number {start} is missing"),
+            _ => format!("; the events with the arrival numbers {start} to {} are missing", end - 1),
+        };
+        let reason = format!("{}{which}, until `jird store verify --repair` accepts the loss", self.reason);
+        let events = (start < end).then_some(end.saturating_sub(start));
+        Damage { file: folder.file(&self.file), block: None, events, reason }
+    }
+}
+
+/// What a file of a store is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Span(u64),
+    /// The index of a span, perhaps half written.
+    Index(u64),
+    Log(u64),
+}
+
+impl FileKind {
+    pub(crate) fn number(self) -> u64 {
+        let (Self::Span(number) | Self::Index(number) | Self::Log(number)) = self;
+        number
+    }
+
+    /// `None` if it is something else than a span, an index or a log.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let number = |text: &str| {
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|_| is_number)
+        };
+        if let Some(rest) = name.strip_prefix("log-") {
+            return number(rest).map(Self::Log);
+        }
+        let rest = name.strip_prefix("span-")?;
+        let of_index = || [".index", ".index.new"].iter().find_map(|end| number(rest.strip_suffix(end)?));
+        rest.strip_suffix(".arrow").and_then(number).map(Self::Span).or_else(|| of_index().map(Self::Index))
+    }
 }
 
 /// The folder of a store and the operations on its files.
@@ -118,6 +213,22 @@ impl Folder {
         self.path.join(format!("log-{number}"))
     }
 
+    /// What tells of a manifest that cannot be used, and what to do about it.
+    fn no_manifest(&self, what: &str) -> Error {
+        let (file, path) = (self.file(NAME), self.path.display());
+        let message = format!("{}: {what}; `jird store verify --repair {path}` makes it again", file.display());
+        Error::new(ErrorKind::Damaged, message)
+    }
+
+    /// Why there is no manifest: there is no store, or there are its other files.
+    fn without_manifest(&self) -> Error {
+        let names = self.files.list(&self.path).unwrap_or_default();
+        match names.iter().find(|name| *name == COPY_NAME || FileKind::of(name).is_some()) {
+            Some(name) => self.no_manifest(&format!("the manifest is gone, and {name} is there")),
+            None => Error::new(ErrorKind::Missing, format!("there is no store in {}", self.path.display())),
+        }
+    }
+
     /// Whether there is a manifest.
     pub(crate) fn has_manifest(&self) -> bool {
         self.files.open(&self.file(NAME)).is_ok()
@@ -125,14 +236,70 @@ impl Folder {
 
     /// The state as it is now.
     pub(crate) fn manifest(&self) -> Result<Manifest, Error> {
+        // The copy is written after the manifest, and read before it.
+        let copied = self.copied_generation();
+        let manifest = self.read_manifest()?;
+        if copied <= manifest.generation {
+            return Ok(manifest);
+        }
+        let copied = self.copy().map_or(0, |copy| copy.generation);
+        let manifest = self.read_manifest()?;
+        if copied <= manifest.generation {
+            return Ok(manifest);
+        }
+        Err(self.no_manifest(&format!("it is older than {COPY_NAME}, so somebody has put it there")))
+    }
+
+    fn read_manifest(&self) -> Result<Manifest, Error> {
         let path = self.file(NAME);
         let bytes = read_whole(&*self.files, &path, MANIFEST_BYTES_MAX).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-                Error::new(ErrorKind::Missing, format!("there is no store in {}", self.path.display()))
-            }
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => self.without_manifest(),
             _ => Error::io("read", &path, &error),
         })?;
-        text::read(&bytes, &path)
+        text::read(&bytes, &path).map_err(|fault| fault.told(|what| self.no_manifest(what)))
+    }
+
+    /// The copy of the manifest, if it is whole.
+    pub(crate) fn copy(&self) -> Option<Manifest> {
+        let path = self.file(COPY_NAME);
+        let bytes = read_whole(&*self.files, &path, MANIFEST_BYTES_MAX).ok()?;
+        text::read(&bytes, &path).ok()
+    }
+
+    /// The generation that the copy of the manifest claims to have.
+    fn copied_generation(&self) -> u64 {
+        let mut head = Vec::new();
+        let read = |head: &mut Vec<u8>| {
+            let input = self.files.open(&self.file(COPY_NAME))?;
+            crate::files::read_exact(&*input, 0, input.len()?.min(text::HEAD_BYTES), head)
+        };
+        let is_read = self.files.is_local() && read(&mut head).is_ok();
+        if is_read { text::generation(&head) } else { 0 }
+    }
+
+    /// Puts a manifest in the place of one that cannot be used, which is kept aside. Nothing else changes it: the caller is
+    /// the only writer.
+    pub(crate) fn put_back(&self, mut manifest: Manifest) -> Result<(), Error> {
+        let _lock = self.state_lock()?;
+        let path = self.file(NAME);
+        match self.files.rename(&path, &self.file("MANIFEST.damaged")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("rename", &path, &error));
+            }
+            _ => {}
+        }
+        manifest.generation += 1;
+        self.write(&manifest, Need::Ballast)
+    }
+
+    /// Writes the copy again if a crash came between the manifest and it. Files that only the older one names may go then.
+    pub(crate) fn settle_copy(&self) -> Result<(), Error> {
+        let _lock = self.state_lock()?;
+        let manifest = self.manifest()?;
+        if self.copy().as_ref() != Some(&manifest) {
+            self.write_copy(text::write(&manifest).as_bytes());
+        }
+        Ok(())
     }
 
     /// Makes the first manifest.
@@ -141,17 +308,7 @@ impl Folder {
         if self.has_manifest() {
             return Err(Error::new(ErrorKind::Exists, format!("there is a store in {} already", self.path.display())));
         }
-        let manifest = Manifest {
-            settings: settings.clone(),
-            generation: 1,
-            next: 1,
-            arrivals: 0,
-            spans: Vec::new(),
-            logs: Vec::new(),
-            needs: Needs::default(),
-            sections: Sections::default(),
-        };
-        self.write(&manifest, Need::Room)
+        self.write(&Manifest::new(settings), Need::Room)
     }
 
     /// Changes the state: reads it, lets `change` change it, and writes it if it is another one then. No one else
@@ -174,9 +331,15 @@ impl Folder {
         let before = self.manifest()?;
         Needs::check(&before.needs.write, "change", &self.file(NAME))?;
         let mut manifest = before.clone();
+        if manifest.store == 0 {
+            manifest.store = random();
+        }
         let result = change(&mut manifest)?;
         if manifest != before {
             manifest.generation += 1;
+            if manifest.logs.is_empty() {
+                manifest.sealed = manifest.sealed.or(Some(manifest.arrivals));
+            }
             self.write(&manifest, need)?;
         }
         Ok(result)
@@ -246,7 +409,23 @@ impl Folder {
             unfinished.rename(&path)?;
             self.files.sync_dir(&self.path)
         };
-        replace().map_err(|error| Error::io("write", &path, &error))
+        replace().map_err(|error| Error::io("write", &path, &error))?;
+        self.write_copy(text);
+        Ok(())
+    }
+
+    /// Writes the copy of the manifest, which is used when that is damaged. It is not synced: what a loss of power leaves of
+    /// it has its checksum or not. If it cannot be written, there is none.
+    fn write_copy(&self, text: &[u8]) {
+        let (new, path) = (self.file(NEW_NAME), self.file(COPY_NAME));
+        let write = || {
+            let (file, unfinished) = Unfinished::create(&self.files, &new)?;
+            file.append(text)?;
+            unfinished.rename(&path)
+        };
+        if write().is_err() {
+            self.discard(&path);
+        }
     }
 }
 

@@ -21,6 +21,22 @@ pub(crate) trait Section: Sized {
     fn read(value: Value<'_>) -> Option<Self>;
 }
 
+/// Noted in a manifest that was made again from other files: which stretches of which files were ingested is lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourcesLost;
+
+impl Section for SourcesLost {
+    const NAME: &'static str = "sources_lost";
+
+    fn write(&self, out: &mut String) {
+        out.push_str("true");
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        value.as_bool().filter(|is_lost| *is_lost).map(|_| Self)
+    }
+}
+
 impl Sections {
     /// The part of this type; `None` if the manifest has none.
     ///
@@ -36,7 +52,6 @@ impl Sections {
     }
 
     /// Puts a part into the manifest, in the place of one of its type.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the parts come with what needs them"))]
     pub(crate) fn set<S: Section>(&mut self, section: &S) {
         let mut text = String::new();
         section.write(&mut text);

@@ -1,6 +1,6 @@
 //! The text of a manifest.
 
-use super::{LogEntry, Manifest, Needs, Sections, SpanEntry};
+use super::{LogEntry, Loss, Manifest, Needs, Sections, SpanEntry};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
 use crate::files::checksum;
@@ -16,9 +16,12 @@ const SPAN_BYTES_MAX: u64 = 1 << 40;
 
 pub(super) fn write(manifest: &Manifest) -> String {
     let mut out = String::new();
-    let Manifest { generation, next, arrivals, .. } = manifest;
-    push(&mut out, format_args!("{{\"format\":{FORMAT},\"generation\":{generation}"));
+    let Manifest { generation, store, next, arrivals, .. } = manifest;
+    push(&mut out, format_args!("{{\"format\":{FORMAT},\"generation\":{generation},\"store\":\"{store:016x}\""));
     push(&mut out, format_args!(",\"next\":{next},\"arrivals\":{arrivals}"));
+    if let Some(sealed) = manifest.sealed {
+        push(&mut out, format_args!(",\"sealed\":{sealed}"));
+    }
     out.push_str(",\"settings\":{\"time_field\":");
     notation::write_path(&manifest.settings.time_field, &mut out);
     out.push_str(",\"columns\":");
@@ -49,7 +52,11 @@ pub(super) fn write(manifest: &Manifest) -> String {
     out.push_str("],\"logs\":[");
     for (number, log) in manifest.logs.iter().enumerate() {
         out.push_str(if number > 0 { "," } else { "" });
-        push(&mut out, format_args!("{{\"number\":{},\"clips\":[", log.number));
+        push(&mut out, format_args!("{{\"number\":{}", log.number));
+        if let Some(identity) = log.identity {
+            push(&mut out, format_args!(",\"identity\":\"{identity:016x}\""));
+        }
+        out.push_str(",\"clips\":[");
         for (number, clip) in log.clips.iter().enumerate() {
             out.push_str(if number > 0 { "," } else { "" });
             push(&mut out, format_args!("[{},{}]", clip.before, clip.arrivals_below));
@@ -57,6 +64,7 @@ pub(super) fn write(manifest: &Manifest) -> String {
         out.push_str("]}");
     }
     out.push(']');
+    write_lost(&manifest.lost, &mut out);
     for (what, needed) in [("needs_to_read", &manifest.needs.read), ("needs_to_write", &manifest.needs.write)] {
         if !needed.is_empty() {
             push(&mut out, format_args!(",\"{what}\":{}", jird::to_string(needed).unwrap_or_default()));
@@ -70,34 +78,67 @@ pub(super) fn write(manifest: &Manifest) -> String {
     out
 }
 
-pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Manifest, Error> {
-    let damaged = |what: &str| {
-        Error::new(ErrorKind::Damaged, format!("{}: {what}; the files beside it may still be whole", path.display()))
-    };
+fn write_lost(lost: &[Loss], out: &mut String) {
+    out.push_str(",\"lost\":[");
+    for (number, loss) in lost.iter().enumerate() {
+        out.push_str(if number > 0 { "," } else { "" });
+        let Loss { file, arrivals, reason, is_accepted } = loss;
+        let [file, reason] = [file, reason].map(|text| jird::to_string(text).unwrap_or_default());
+        push(out, format_args!("{{\"file\":{file},\"arrivals\":[{},{}]", arrivals.start, arrivals.end));
+        push(out, format_args!(",\"reason\":{reason},\"accepted\":{is_accepted}}}"));
+    }
+    out.push(']');
+}
+
+/// Bytes that have the generation of a manifest.
+pub(super) const HEAD_BYTES: u64 = 64;
+
+/// The generation that the beginning of a manifest says, without a look at its checksum; 0 if it says none.
+pub(super) fn generation(head: &[u8]) -> u64 {
+    let text = std::str::from_utf8(head).unwrap_or_default();
+    let digits = text.split_once("\"generation\":").and_then(|(_, rest)| rest.split(',').next());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}
+
+/// Why a manifest cannot be read.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Damaged(&'static str),
+    /// A later version made it.
+    Later(Error),
+}
+
+impl Fault {
+    pub(super) fn told(self, damaged: impl FnOnce(&str) -> Error) -> Error {
+        match self {
+            Self::Damaged(what) => damaged(what),
+            Self::Later(error) => error,
+        }
+    }
+}
+
+pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Manifest, Fault> {
     let (line, rest) = memchr::memchr(b'\n', bytes)
         .map(|end| (&bytes[..end], &bytes[end + 1..]))
-        .ok_or_else(|| damaged("the manifest is cut off"))?;
+        .ok_or(Fault::Damaged("the manifest is cut off"))?;
     if rest != format!("{:016x}\n", checksum(line)).as_bytes() {
-        return Err(damaged("the manifest does not have its checksum"));
+        return Err(Fault::Damaged("the manifest does not have its checksum"));
     }
-    let document = jird::parse(line).map_err(|_| damaged("the manifest is no JSON"))?;
+    let document = jird::parse(line).map_err(|_| Fault::Damaged("the manifest is not JSON"))?;
     let root = document.root();
     match root.get("format").and_then(Value::as_u64) {
         Some(1..=FORMAT) => {}
         Some(later) => {
-            return Err(Error::new(
-                ErrorKind::Version,
-                format!(
-                    "{}: the store has format {later}, and this program reads up to {FORMAT}: use a later one",
-                    path.display()
-                ),
-            ));
+            let path = path.display();
+            let message =
+                format!("{path}: the store has format {later}, and this program reads up to {FORMAT}: use a later one");
+            return Err(Fault::Later(Error::new(ErrorKind::Version, message)));
         }
-        None => return Err(damaged("the manifest has no format")),
+        None => return Err(Fault::Damaged("the manifest has no format")),
     }
     let manifest =
-        manifest(root).ok_or_else(|| damaged("the manifest lacks something, or has something that cannot be"))?;
-    Needs::check(&manifest.needs.read, "read", path)?;
+        manifest(root).ok_or(Fault::Damaged("the manifest lacks something, or has something that cannot be"))?;
+    Needs::check(&manifest.needs.read, "read", path).map_err(Fault::Later)?;
     Ok(manifest)
 }
 
@@ -108,6 +149,12 @@ fn manifest(root: Value<'_>) -> Option<Manifest> {
         None => Some(Vec::new()),
     };
     let manifest = Manifest {
+        store: root.get("store").map_or(Some(0), notation::sum)?,
+        sealed: match root.get("sealed") {
+            Some(sealed) => Some(sealed.as_u64()?),
+            None => None,
+        },
+        lost: root.get("lost").map_or_else(|| Some(Vec::new()), |lost| lost.elements().map(loss).collect())?,
         // The first format has neither this nor sections.
         generation: root.get("generation").map_or(Some(0), Value::as_u64).filter(|number| *number < u64::MAX / 2)?,
         needs: Needs { read: texts("needs_to_read")?, write: texts("needs_to_write")? },
@@ -153,7 +200,22 @@ fn span(value: Value<'_>) -> Option<SpanEntry> {
 fn log(value: Value<'_>) -> Option<LogEntry> {
     let clip = |value: Value<'_>| Some(Clip { before: value.at(0)?.as_i64()?, arrivals_below: value.at(1)?.as_u64()? });
     let clips = value.get("clips")?.elements().map(clip).collect::<Option<_>>()?;
-    Some(LogEntry { number: value.get("number")?.as_u64()?, clips })
+    let identity = match value.get("identity") {
+        Some(identity) => Some(notation::sum(identity)?),
+        None => None,
+    };
+    Some(LogEntry { number: value.get("number")?.as_u64()?, identity, clips })
+}
+
+fn loss(value: Value<'_>) -> Option<Loss> {
+    let text = |key: &str| Some(value.get(key)?.as_str()?.into_owned());
+    let arrivals = value.get("arrivals")?;
+    Some(Loss {
+        file: text("file")?,
+        arrivals: arrivals.at(0)?.as_u64()?..arrivals.at(1)?.as_u64()?,
+        reason: text("reason")?,
+        is_accepted: value.get("accepted")?.as_bool()?,
+    })
 }
 
 pub(super) fn key(value: Value<'_>) -> Option<Key> {
@@ -174,7 +236,9 @@ mod tests {
                 columns: vec![jird::Path::root().key("Elapsed")],
                 compression: Compression::Zstd,
             },
+            store: 0xabc,
             generation: 7,
+            sealed: Some(4),
             next: 9,
             arrivals: 1 << 60,
             spans: vec![SpanEntry {
@@ -188,7 +252,13 @@ mod tests {
                 table_sum: u64::MAX,
                 keep_from: Some(-5),
             }],
-            logs: vec![LogEntry { number: 8, clips: vec![Clip { before: -1, arrivals_below: 4 }] }],
+            lost: vec![Loss {
+                file: "log-\"7\".damaged".into(),
+                arrivals: 2..4,
+                reason: "it is\ngone".into(),
+                is_accepted: true,
+            }],
+            logs: vec![LogEntry { number: 8, identity: Some(77), clips: vec![Clip { before: -1, arrivals_below: 4 }] }],
             needs: Needs { read: Vec::new(), write: Vec::new() },
             sections: Sections::default(),
         }
@@ -236,7 +306,7 @@ mod tests {
     #[test]
     fn a_store_that_needs_what_this_program_lacks_is_refused() {
         let manifest = Manifest { needs: Needs { read: vec!["wings".into()], write: Vec::new() }, ..example() };
-        let error = read(write(&manifest).as_bytes(), Path::new("M")).unwrap_err();
+        let Err(Fault::Later(error)) = read(write(&manifest).as_bytes(), Path::new("M")) else { panic!("it is read") };
         assert_eq!(error.kind(), ErrorKind::Version);
         assert!(error.to_string().contains("wings"), "{error}");
         let manifest = Manifest { needs: Needs { read: Vec::new(), write: vec!["wings".into()] }, ..example() };
@@ -280,6 +350,6 @@ mod tests {
             assert!(read(sealed(&forged).as_bytes(), Path::new("M")).is_err(), "{to}");
         }
         let later = read(sealed(&good.replace("\"format\":2", "\"format\":3")).as_bytes(), Path::new("M"));
-        assert_eq!(later.unwrap_err().kind(), ErrorKind::Version);
+        assert!(matches!(later, Err(Fault::Later(error)) if error.kind() == ErrorKind::Version));
     }
 }

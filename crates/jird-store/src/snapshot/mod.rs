@@ -7,7 +7,8 @@ mod select;
 mod text;
 
 use crate::error::{Damage, Damages, Error};
-use crate::event::{Key, TextOrder};
+use crate::event::{Clip, Key, TextOrder};
+use crate::logs::{Logs, Taken, Unreadable};
 use crate::manifest::{Folder, Manifest};
 use crate::settings::{Settings, Window};
 use crate::span::SpanFile;
@@ -42,9 +43,10 @@ struct State {
 impl Snapshot {
     /// The state of a store now.
     pub(crate) fn take(folder: &Folder) -> Result<Self, Error> {
+        let taken = Taken::read(folder);
         let mut manifest = folder.manifest()?;
         for _ in 0..TRIES {
-            let error = match Self::of(folder, &manifest, false) {
+            let error = match Self::of(folder, &manifest, &taken, Unreadable::Retry) {
                 Err(error) if error.is_missing_file() => error,
                 result => return result,
             };
@@ -52,15 +54,16 @@ impl Snapshot {
             if now == manifest {
                 // No compaction was quicker: the file is lost.
                 drop(error);
-                return Self::of(folder, &manifest, true);
+                return Self::of(folder, &manifest, &taken, Unreadable::Tell);
             }
             manifest = now;
         }
-        Self::of(folder, &manifest, true)
+        Self::of(folder, &manifest, &taken, Unreadable::Tell)
     }
 
-    /// Opens all files that a manifest names, and reads the logs. With `lenient`, a missing file is damage.
-    fn of(folder: &Folder, manifest: &Manifest, lenient: bool) -> Result<Self, Error> {
+    /// Opens all files that a manifest names, and reads the logs.
+    fn of(folder: &Folder, manifest: &Manifest, taken: &Taken, unreadable: Unreadable) -> Result<Self, Error> {
+        let lenient = unreadable != Unreadable::Retry;
         let (mut spans, damages) = (Vec::new(), Arc::new(Damages::default()));
         for entry in &manifest.spans {
             match SpanFile::open(folder, entry, lenient, &damages) {
@@ -74,9 +77,13 @@ impl Snapshot {
                 Err(error) => return Err(error),
             }
         }
-        let recent = Recent::read(folder, &manifest.logs, lenient, &damages)?;
-        let settings = manifest.settings.clone();
-        let arrivals = manifest.arrivals.max(recent.arrivals());
+        let logs = Logs::read(folder, manifest, taken, unreadable)?;
+        logs.damage.iter().for_each(|damage| damages.add(damage.clone()));
+        let noted = manifest.lost.iter().filter(|loss| !loss.is_accepted);
+        noted.chain(&logs.losses).for_each(|loss| damages.add(loss.damage(folder)));
+        let (settings, arrivals) = (manifest.settings.clone(), logs.arrivals);
+        let clips: Vec<Clip> = manifest.logs.iter().flat_map(|log| log.clips.iter().copied()).collect();
+        let recent = Recent::new(logs, &clips);
         Ok(Self(Arc::new(State { folder: folder.clone(), settings, spans, recent, arrivals, damages })))
     }
 

@@ -21,6 +21,7 @@ pub(crate) use open::SpanFile;
 pub(crate) use read::places;
 pub(crate) use read::{BlockRows, Fault};
 pub(crate) use table::{BlockEntry, Table};
+pub(crate) use walk::summary;
 pub(crate) use write::{Effort, SpanWriter, rebuild_index};
 
 /// A block has no more bytes of documents, unless it is one event. Tests have small ones.

@@ -3,7 +3,7 @@
 use super::arrow::{self, ARROW_MAGIC, TABLE_KEY};
 use super::read::{Fault, rows_of};
 use super::{BLOCK_BYTES_MAX, BlockEntry, Table};
-use crate::files::{Input, has_checksum, read_exact};
+use crate::files::{Input, checksum, has_checksum, read_exact};
 use crate::manifest::SpanEntry;
 use crate::settings::Compression;
 
@@ -19,8 +19,34 @@ pub(super) fn table_of(input: &dyn Input, entry: &SpanEntry) -> Result<Table, Fa
     });
     match from_footer {
         Some(table) => Ok(table),
+        // Its events would be there twice, or are those of another store.
+        None if summary(input).is_some_and(|other| other.is_another_than(entry)) => {
+            Err(Fault::Wrong("it is another span than the one that the manifest names"))
+        }
         None => walk(input, file_bytes).ok_or(Fault::Wrong("its footer is damaged, and no block can be found")),
     }
+}
+
+/// What a span file says of itself.
+pub(crate) struct Summary {
+    pub(crate) table: Table,
+    pub(crate) table_sum: u64,
+    pub(crate) file_bytes: u64,
+}
+
+impl Summary {
+    fn is_another_than(&self, entry: &SpanEntry) -> bool {
+        let keys = self.table.blocks.first().zip(self.table.blocks.last());
+        keys.is_some_and(|(first, last)| first.first != entry.first || last.last != entry.last)
+    }
+}
+
+/// Reads the table in the footer of a span of which nothing is known. `None` if it has none: it is no whole span.
+pub(crate) fn summary(input: &dyn Input) -> Option<Summary> {
+    let file_bytes = input.len().ok()?;
+    let (_, metadata) = footer(input, file_bytes)?;
+    let text = metadata.get(TABLE_KEY)?.as_bytes();
+    Some(Summary { table: Table::read(text, file_bytes)?, table_sum: checksum(text), file_bytes })
 }
 
 /// The footer of an Arrow file.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 fn strays(run: &Run) -> Vec<String> {
     let manifest = run.store().unwrap().folder.manifest().unwrap();
     let folder = run.store().unwrap().folder;
-    let mut known: Vec<_> = ["MANIFEST", "BALLAST", "SAVED"].map(|name| folder.file(name)).into();
+    let mut known: Vec<_> =
+        ["MANIFEST", "MANIFEST.copy", "TAKEN", "BALLAST", "SAVED"].map(|name| folder.file(name)).into();
     for span in &manifest.spans {
         known.extend([folder.span(span.number), folder.index(span.number)]);
     }
@@ -126,7 +127,8 @@ fn retention_makes_room_of_what_a_killed_writer_left() {
     let (disk, store) = full();
     disk.delete(Path::new("/store/BALLAST"));
     disk.set_room(None);
-    disk.put(Path::new("/store/span-999.arrow"), vec![7; 5000]);
+    let number = store.folder.reserve().unwrap();
+    disk.put(&store.folder.span(number), vec![7; 5000]);
     disk.set_room(Some(disk.used()));
     // No span goes, so no index does either.
     assert_eq!(store.retain(seconds(50)).unwrap().cut, 1);

@@ -1,7 +1,7 @@
 //! Making batches durable: one `fsync` for all that wait.
 
 use super::Shared;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Sync};
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ impl Shared {
                 continue;
             }
             state.is_syncing = true;
-            let target = state.appended;
+            let (target, arrivals) = (state.appended, state.arrivals);
             let mut files: Vec<_> = state.unsynced.iter().map(|(_, file)| Arc::clone(file)).collect();
             files.push(state.log.file.clone());
             drop(state);
@@ -30,7 +30,12 @@ impl Shared {
             state = self.state();
             state.is_syncing = false;
             match result {
-                Ok(()) => Self::note_synced(&mut state, target),
+                Ok(()) => {
+                    Self::note_synced(&mut state, target);
+                    if self.options.sync == Sync::Batch {
+                        state.taken.note(arrivals);
+                    }
+                }
                 // The system may have dropped what it could not write: trying again would prove nothing.
                 Err(error) => {
                     let error = Error::io("sync the log in", &self.folder.path, &error);

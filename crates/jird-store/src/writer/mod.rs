@@ -12,6 +12,7 @@ use crate::error::{Damage, Error, ErrorKind, Sync};
 use crate::event::{ArrivalClock, Batch, LoggedBatch};
 use crate::files::{Lock, Output};
 use crate::log;
+use crate::logs::TakenFile;
 use crate::manifest::{Folder, Fresh, LogEntry};
 use crate::settings::{Settings, WriterOptions};
 use arrow_buffer::Buffer;
@@ -60,6 +61,8 @@ struct Shared {
     folder: Folder,
     settings: Settings,
     options: WriterOptions,
+    /// The identity of the store.
+    store: u64,
     state: Mutex<State>,
     /// Numbers of files that are reserved and not used yet.
     numbers: Mutex<Range<u64>>,
@@ -81,6 +84,8 @@ struct State {
     seal_error: Option<Error>,
     arrivals: u64,
     clock: ArrivalClock,
+    /// Where it is noted which events were acknowledged.
+    taken: TakenFile,
     /// Batches that were appended, and those of them that are durable.
     appended: u64,
     synced: u64,
@@ -96,6 +101,7 @@ struct State {
 #[derive(Debug)]
 struct OpenLog {
     number: u64,
+    identity: u64,
     file: Arc<dyn Output>,
     bytes: u64,
 }
@@ -107,6 +113,8 @@ struct Pending {
     bytes: usize,
     /// The number of the last batch.
     last: u64,
+    /// The arrival number of the event that comes next.
+    end: u64,
     /// The logs that have them, and whether each is kept aside because it is damaged.
     logs: Vec<(u64, bool)>,
 }
@@ -126,7 +134,7 @@ impl Writer {
             batch.arrive(state.clock.now());
         }
         let arrival = state.arrivals;
-        let head = log::head(&batch, arrival);
+        let head = log::head(state.log.identity, &batch, arrival, &[]);
         let path = || self.shared.folder.log(state.log.number);
         let file = &state.log.file;
         if let Err(error) = file.append(&head).and_then(|()| file.append(batch.text())) {
@@ -140,6 +148,11 @@ impl Writer {
         }
         state.log.bytes += (head.len() + batch.text().len()) as u64;
         state.arrivals += batch.events();
+        if self.shared.options.sync != Sync::Batch {
+            // Nobody waits: it is acknowledged as soon as this returns.
+            let arrivals = state.arrivals;
+            state.taken.note(arrivals);
+        }
         state.appended += 1;
         state.totals.events += batch.events();
         state.totals.bytes += batch.text().len() as u64;
@@ -148,7 +161,7 @@ impl Writer {
         let (text, times) = batch.into_parts();
         state.pending.bytes += text.len();
         let text = Buffer::from_vec(text);
-        state.pending.batches.push(Arc::new(LoggedBatch { arrival, text, times, order }));
+        state.pending.batches.push(Arc::new(LoggedBatch { arrival, text, times, order, mark: Box::default() }));
         Ok(Ticket(state.appended))
     }
 
@@ -319,6 +332,7 @@ impl Shared {
         }
         let number = state.log.number;
         state.pending.last = state.appended;
+        state.pending.end = state.arrivals;
         let pending =
             std::mem::replace(&mut state.pending, Pending { logs: vec![(number, false)], ..Pending::default() });
         state.sealing = Some(Arc::new(pending));
@@ -341,20 +355,21 @@ impl Shared {
         let fresh = Fresh::new(&self.folder, self.reserve()?);
         let number = fresh.number();
         let path = self.folder.log(number);
+        let (start, identity) = log::start(number, self.store);
         let make = || {
             let file = self.folder.files.create(&path)?;
-            file.append(log::LOG_MAGIC)?;
+            file.append(&start)?;
             file.sync()?;
             Ok(file)
         };
         let file = make().map_err(|error| Error::io("make", &path, &error))?;
         self.folder.sync()?;
         self.folder.change(|manifest| {
-            manifest.logs.push(LogEntry { number, clips: Vec::new() });
+            manifest.logs.push(LogEntry { number, identity: Some(identity), clips: Vec::new() });
             Ok(())
         })?;
         fresh.keep();
-        Ok(OpenLog { number, file, bytes: log::LOG_MAGIC.len() as u64 })
+        Ok(OpenLog { number, identity, file, bytes: start.len() as u64 })
     }
 
     /// Removes the logs in the end in which nothing is. If that fails, they stay.
@@ -363,7 +378,7 @@ impl Shared {
         if state.failed.is_some() {
             return;
         }
-        let is_empty = |log: &&OpenLog| log.bytes == log::LOG_MAGIC.len() as u64;
+        let is_empty = |log: &&OpenLog| log.bytes == log::START_BYTES as u64;
         let empty = state.spare.iter().chain([&state.log]).filter(is_empty).map(|log| log.number);
         let (empty, arrivals) = (empty.collect::<Vec<_>>(), state.arrivals);
         let dropped = self.folder.change_to_free(|manifest| {

@@ -5,7 +5,7 @@ use crate::clean::{WRITER_LOCK, orphans};
 use crate::error::{Damage, Error, ErrorKind, Sync};
 use crate::event::ArrivalClock;
 use crate::files::Output;
-use crate::log;
+use crate::logs::{Logs, Taken, TakenFile, Unreadable};
 use crate::manifest::Folder;
 use crate::settings::{Settings, WriterOptions};
 use std::io;
@@ -23,18 +23,22 @@ impl Writer {
             let path = folder.path.display();
             Error::new(ErrorKind::Locked, format!("another process writes to the store in {path}: wait until it ends"))
         })?;
-        orphans(folder)?;
+        let unknown = orphans(folder)?.kept;
         folder.keep_ballast();
-        let (mut pending, arrivals, damage) = recover(folder)?;
-        let is_full = pending.bytes >= options.seal_bytes || pending.logs.len() >= LOGS_MAX;
+        let Recovered { mut pending, store, mut damage } = recover(folder)?;
+        damage.extend(unknown);
+        let arrivals = pending.end;
+        let must_seal =
+            pending.bytes >= options.seal_bytes || pending.logs.len() >= LOGS_MAX || pending.has_damaged_log();
         let state = State {
-            log: OpenLog { number: 0, file: Arc::new(NoFile), bytes: 0 },
+            log: OpenLog { number: 0, identity: 0, file: Arc::new(NoFile), bytes: 0 },
             spare: None,
             pending: Pending::default(),
             sealing: None,
             seal_error: None,
             arrivals,
             clock: ArrivalClock::after(i64::MIN),
+            taken: TakenFile::create(folder, store, arrivals)?,
             appended: 0,
             synced: 0,
             unsynced: Vec::new(),
@@ -47,6 +51,7 @@ impl Writer {
             folder: folder.clone(),
             settings: settings.clone(),
             options: options.clone(),
+            store,
             state: Mutex::new(state),
             numbers: Mutex::new(0..0),
             changed: Condvar::new(),
@@ -54,7 +59,7 @@ impl Writer {
         };
         let log = shared.begin_log()?;
         let mut state = shared.state();
-        if is_full {
+        if must_seal {
             state.sealing = Some(Arc::new(std::mem::take(&mut pending)));
         }
         pending.logs.push((log.number, false));
@@ -80,35 +85,38 @@ impl Writer {
     }
 }
 
-/// What is in the logs of earlier writers, the next arrival number, and what is damaged.
-fn recover(folder: &Folder) -> Result<(Pending, u64, Vec<Damage>), Error> {
+/// What earlier writers left.
+struct Recovered {
+    pending: Pending,
+    /// The identity of the store.
+    store: u64,
+    damage: Vec<Damage>,
+}
+
+/// Reads the logs of earlier writers. What of them is missing is noted in the manifest.
+fn recover(folder: &Folder) -> Result<Recovered, Error> {
+    let taken = Taken::read(folder);
     let manifest = folder.manifest()?;
-    let (mut pending, mut damage, mut arrivals) = (Pending::default(), Vec::new(), manifest.arrivals);
+    let logs = Logs::read(folder, &manifest, &taken, Unreadable::TellMissing)?;
+    let mut pending = Pending { batches: logs.batches, end: logs.arrivals, ..Pending::default() };
+    pending.bytes = pending.batches.iter().map(|batch| batch.text.len()).sum();
     for entry in &manifest.logs {
-        let file = folder.log(entry.number);
-        let content = match folder.files.open(&file).and_then(|input| log::read(&*input)) {
-            Ok(content) => content,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                damage.push(Damage { file, block: None, events: None, reason: "the file is missing".into() });
-                pending.logs.push((entry.number, false));
-                continue;
-            }
-            Err(error) => return Err(Error::io("read", &file, &error)),
+        let path = folder.log(entry.number);
+        // What counts from now on must not be gone after a loss of power.
+        let is_there = match folder.files.sync_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            synced => synced.map(|()| true).map_err(|error| Error::io("sync", &path, &error))?,
         };
-        damage.extend(content.damage.iter().map(|(at, bytes, what)| Damage {
-            file: file.clone(),
-            block: None,
-            events: None,
-            reason: format!("a stretch of {bytes} bytes from byte {at} on {what}"),
-        }));
-        for batch in &content.batches {
-            arrivals = arrivals.max(batch.arrival + batch.times.len() as u64);
-            pending.bytes += batch.text.len();
-        }
-        pending.logs.push((entry.number, !content.damage.is_empty()));
-        pending.batches.extend(content.batches);
+        pending.logs.push((entry.number, is_there && logs.damaged.contains(&entry.number)));
     }
-    Ok((pending, arrivals, damage))
+    let mut damage = logs.damage;
+    damage.extend(logs.losses.iter().map(|loss| loss.damage(folder)));
+    let store = folder.change(|manifest| {
+        manifest.arrivals = manifest.arrivals.max(logs.arrivals);
+        manifest.lost.extend(logs.losses);
+        Ok(manifest.store)
+    })?;
+    Ok(Recovered { pending, store, damage })
 }
 
 /// Stands where a log will be in a moment.
@@ -116,6 +124,10 @@ fn recover(folder: &Folder) -> Result<(Pending, u64, Vec<Damage>), Error> {
 struct NoFile;
 
 impl Output for NoFile {
+    fn write_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
     fn append(&self, _bytes: &[u8]) -> io::Result<()> {
         Err(io::ErrorKind::NotFound.into())
     }

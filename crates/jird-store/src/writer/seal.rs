@@ -58,7 +58,6 @@ impl Shared {
                 self.folder.sync()?;
             }
             let (entry, fresh) = span.unzip();
-            let arrivals = job.batches.iter().map(|batch| batch.arrival + batch.times.len() as u64).max();
             let outcome = self.folder.change_to_free(|manifest| {
                 if !manifest.logs.iter().any(|log| job.has(log.number)) {
                     // An earlier try succeeded, and was told otherwise.
@@ -69,7 +68,15 @@ impl Shared {
                 }
                 manifest.logs.retain(|log| !job.has(log.number));
                 manifest.spans.extend(entry);
-                manifest.arrivals = manifest.arrivals.max(arrivals.unwrap_or_default());
+                manifest.arrivals = manifest.arrivals.max(job.end);
+                manifest.sealed = manifest.sealed.max(Some(job.end));
+                for loss in &mut manifest.lost {
+                    let is_kept =
+                        |(number, is_damaged): &(u64, bool)| *is_damaged && loss.file == format!("log-{number}");
+                    if job.logs.iter().any(is_kept) {
+                        loss.file.push_str(".damaged");
+                    }
+                }
                 Ok(Outcome::Done)
             })?;
             let mut spans = 0;
@@ -110,6 +117,10 @@ enum Outcome {
 }
 
 impl Pending {
+    pub(super) fn has_damaged_log(&self) -> bool {
+        self.logs.iter().any(|(_, is_damaged)| *is_damaged)
+    }
+
     fn has(&self, number: u64) -> bool {
         self.logs.iter().any(|(log, _)| *log == number)
     }

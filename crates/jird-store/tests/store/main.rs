@@ -4,6 +4,7 @@ mod basics;
 mod common;
 mod conditions;
 mod lazy;
+mod mutations;
 mod processes;
 mod readers;
 #[cfg(unix)]
