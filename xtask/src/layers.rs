@@ -51,9 +51,35 @@ const EXCEPTIONS: [[&str; 4]; 0] = [];
 
 /// The folders that may have unsafe code. They must allow it with this attribute, because their crates refuse it
 /// elsewhere.
-const UNSAFE: [(&str, &[&str]); 2] =
-    [("jird", &["kernel", "number", "scan", "tape", "text"]), ("jird-python", &["raw"])];
+const UNSAFE: [(&str, &[&str]); 3] =
+    [("jird", &["kernel", "number", "scan", "tape", "text"]), ("jird-python", &["raw"]), ("jird-serve", &["log"])];
 const ALLOWS_UNSAFE: [&str; 2] = ["allow(unsafe_code", "expect(unsafe_code"];
+
+/// What opens a file by its name, in the crates that read files of users.
+const OPENS: [&str; 9] = [
+    "File::open(",
+    "File::create(",
+    "File::options()",
+    "OpenOptions",
+    "fs::read(",
+    "fs::read_to_string(",
+    "fs::write(",
+    "fs::copy(",
+    "same_file",
+];
+const READERS: [&str; 5] = ["jird-formats", "jird-query", "jird-serve", "jird-cli", "jird-python"];
+
+/// The files that may do so, and why closing what they open ends no locks of SQLite. All others use
+/// `jird_formats::files::open`.
+const OPENERS: [(&str, &str, &str); 7] = [
+    ("jird-formats", "files/open.rs", "asks SQLite first, and never closes a database"),
+    ("jird-formats", "files/bad.rs", "has asked before"),
+    ("jird-cli", "signals.rs", "reads what the system tells of this process"),
+    ("jird-cli", "man.rs", "makes files of its own"),
+    ("jird-cli", "target.rs", "makes files of its own, and opens devices"),
+    ("jird-cli", "progress.rs", "opens the pipe that its caller has made"),
+    ("jird-python", "scan/input.rs", "never closes a database"),
+];
 
 /// The words that name an instruction set, and the one folder that may contain them.
 const NAMES_INSTRUCTIONS: [&str; 3] = ["::arch::", "target_arch", "is_x86_feature_detected"];
@@ -90,6 +116,7 @@ fn faults(house: &House) -> io::Result<Vec<String>> {
         source.uses_that_run_up(layers, &mut faults);
         source.names_used_again(layers.name, &mut faults);
         source.unsafe_elsewhere(layers.name, &mut faults);
+        source.opens_elsewhere(layers.name, &mut faults);
     }
     Ok(faults)
 }
@@ -179,6 +206,20 @@ impl Source {
             let names = NAMES_INSTRUCTIONS.iter().any(|name| code.contains(name));
             if names && (krate, folder_of(file).as_str()) != INSTRUCTIONS {
                 faults.push(format!("{krate}: {} names an instruction set", file.display()));
+            }
+        }
+    }
+
+    /// Finds what opens files and could so end locks of SQLite.
+    fn opens_elsewhere(&self, krate: &str, faults: &mut Vec<String>) {
+        for (file, code) in self.files.iter().filter(|_| READERS.contains(&krate)) {
+            let may_open = OPENERS.iter().any(|(name, path, _)| *name == krate && Path::new(path) == file);
+            let is_there = |call: &str| {
+                code.match_indices(call).any(|(at, _)| !code[..at].ends_with(|before: char| before.is_alphanumeric()))
+            };
+            if let Some(call) = OPENS.iter().find(|call| is_there(call)).filter(|_| !may_open) {
+                let file = file.display();
+                faults.push(format!("{krate}: {file} uses {call}, which could end locks of SQLite: use files::open"));
             }
         }
     }

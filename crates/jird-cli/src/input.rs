@@ -8,7 +8,7 @@ use jird::lines::ReadAt;
 use jird_formats::encoding::stray_mark;
 #[cfg(feature = "query")]
 use jird_formats::encoding::{Encoding, blank_mark};
-use jird_formats::files::{Reader, Text, is_url, plain_name, widened};
+use jird_formats::files::{self, Local, Reader, Text, is_url, plain_name, widened};
 #[cfg(feature = "convert")]
 use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
 use std::fs::File;
@@ -250,7 +250,7 @@ impl<R: ReadAt> ReadAt for Counted<R> {
 #[cfg(feature = "convert")]
 pub(crate) fn database(path: &Path) -> anyhow::Result<Connection> {
     // SQLite's own message for a missing file does not name the file.
-    drop(open(path)?);
+    drop(local(path)?);
     let opening = match sqlite::open_read_only(path) {
         // A writer was ended in the middle of a transaction. Only a connection that may write can roll it back, so this
         // opens one first, as every program that opens the file would.
@@ -272,18 +272,32 @@ pub(crate) fn database(path: &Path) -> anyhow::Result<Connection> {
 #[cfg(feature = "convert")]
 pub(crate) const LOCKED: &str = "another program is at it: try again when that is done";
 
-/// Opens a file for reading. Directories are refused here, because here the message can name them.
+/// Opens a file for reading, which may not be a database.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
+    match local(path)? {
+        Local::File(file) => Ok(file),
+        Local::Database => Err(of_database(&path.display().to_string())),
+    }
+}
+
+/// A database stands where a text is needed.
+#[cold]
+pub(crate) fn of_database(name: &str) -> anyhow::Error {
+    BadData(format!("{name}: it is a database of SQLite, and no text")).into()
+}
+
+/// Opens a file for reading, unless it is a database. Directories are refused here, because here the message can name
+/// them.
+pub(crate) fn local(path: &Path) -> anyhow::Result<Local> {
     if is_url(path) {
         bail!("{}: is a URL, and a file of this machine is needed here", path.display());
     }
-    let file = File::open(path).map_err(|error| {
+    if path.is_dir() {
+        bail!("{}: is a directory; name the files in it", path.display());
+    }
+    files::open(path).map_err(|error| {
         let is_pattern = error.kind() == io::ErrorKind::NotFound && path.to_string_lossy().contains(['*', '?', '[']);
         let hint = if is_pattern { "; no file has a name like this" } else { "" };
         anyhow!("{}: {error}{hint}", path.display())
-    })?;
-    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
-        bail!("{}: is a directory; name the files in it", path.display());
-    }
-    Ok(file)
+    })
 }

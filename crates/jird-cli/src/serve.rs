@@ -1,5 +1,6 @@
 //! `jird serve`: tables, files and events over HTTP.
 
+use crate::input::open;
 use crate::outcome::{Outcome, report as say};
 use crate::signals;
 use crate::store_args::{SyncArgument, path_of};
@@ -125,7 +126,7 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     settings.cors.clone_from(&args.cors);
     settings.log = !args.quiet;
     if let Some(path) = &args.token_file {
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = std::io::read_to_string(open(path)?).with_context(|| path.display().to_string())?;
         settings.token = Some(text.lines().next().unwrap_or_default().trim().to_owned());
     }
     if let (Some(certificate), Some(key)) = (args.tls_cert.clone(), args.tls_key.clone()) {

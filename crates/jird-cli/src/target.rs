@@ -1,12 +1,12 @@
 //! The targets of results: standard output, a pipe, or a file that appears only when it is complete.
 
 use crate::progress;
-use jird_formats::files::is_url;
-#[cfg(any(feature = "convert", feature = "query"))]
-use same_file::is_same_file;
+use jird_formats::files::{self, Local, is_url};
 use std::convert::Infallible;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
+#[cfg(any(feature = "convert", feature = "query"))]
+use std::os::unix::fs::MetadataExt;
 #[cfg(any(feature = "convert", feature = "query"))]
 use std::path::absolute;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,9 @@ impl Beside {
         // `rename` does not check this.
         if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is for reading only"));
+        }
+        if old.as_ref().is_some_and(Metadata::is_file) {
+            refuse_database(&path)?;
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
@@ -151,6 +154,19 @@ impl Write for Target {
     }
 }
 
+/// Refuses to replace a database, or a file that SQLite keeps beside one: other programs may have it open, and would go on
+/// with the old file.
+fn refuse_database(path: &Path) -> io::Result<()> {
+    match files::open(path) {
+        Ok(Local::Database) => Err(io::Error::other(
+            "it is a database of SQLite, and is not replaced; remove it first, or name another file",
+        )),
+        Err(error) if error.kind() == io::ErrorKind::Other => Err(error),
+        // What cannot be read can be replaced.
+        Ok(Local::File(_)) | Err(_) => Ok(()),
+    }
+}
+
 /// Whether `path` exists and is neither a file nor a folder. Bytes written there pass through and cannot be taken back.
 pub(crate) fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
@@ -159,9 +175,22 @@ pub(crate) fn is_device(path: &Path) -> bool {
 #[cfg(any(feature = "convert", feature = "query"))]
 /// Whether two names mean the same file, which need not exist.
 pub(crate) fn are_one(one: &Path, other: &Path) -> bool {
-    let are_files = || one.is_file() && other.is_file();
     let is_same_name = || absolute(one).ok().is_some_and(|one| absolute(other).is_ok_and(|other| one == other));
-    is_same_name() || are_files() && is_same_file(one, other).unwrap_or(false)
+    is_same_name() || identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+/// What tells a file from all others: its device, and its number there. Nothing is opened for it, because closing a
+/// database would end SQLite's locks on it.
+#[cfg(any(feature = "convert", feature = "query"))]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().filter(Metadata::is_file).map(|data| (data.dev(), data.ino()))
+}
+
+/// Whether standard output is this file.
+#[cfg(feature = "convert")]
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    let stdout = nix::sys::stat::fstat(io::stdout()).ok().map(|data| (data.st_dev, data.st_ino));
+    stdout.is_some() && identity(path) == stdout
 }
 
 #[cold]

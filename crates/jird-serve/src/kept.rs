@@ -7,7 +7,7 @@
 //! yet old. Where there is a write-ahead log, a look at its head spares the question.
 
 use crate::choice::Coding;
-use crate::log::{Head, Log};
+use crate::log::{self, Head};
 use crate::rows::Format;
 use crate::tag::Tag;
 use bytes::Bytes;
@@ -15,7 +15,6 @@ use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use rusqlite::Connection;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// What an answer may depend on, beside the rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +41,8 @@ pub(crate) struct Answers {
     kept: HashMap<Question, Kept>,
     /// Of the database, and of the schema as the server knows it.
     versions: Option<(i64, i64)>,
-    log: Option<Arc<Log>>,
+    /// There is a write-ahead log.
+    has_log: bool,
     /// Of the log, at the last look.
     head: Option<Head>,
     bytes: usize,
@@ -54,8 +54,8 @@ const ENTRY_BYTES: usize = 1024;
 
 impl Answers {
     /// Keeps about this many bytes at most; 0: nothing.
-    pub(crate) fn new(log: Option<Arc<Log>>, bytes_max: usize) -> Self {
-        Self { kept: HashMap::new(), versions: None, log, head: None, bytes: 0, bytes_max }
+    pub(crate) fn new(has_log: bool, bytes_max: usize) -> Self {
+        Self { kept: HashMap::new(), versions: None, has_log, head: None, bytes: 0, bytes_max }
     }
 
     pub(crate) fn is_off(&self) -> bool {
@@ -66,7 +66,7 @@ impl Answers {
     /// schema that requests are read with.
     pub(crate) fn look(&mut self, conn: &Connection, schema: i64) {
         // Looked at first: a commit that comes after it makes it another one.
-        let head = self.log.as_ref().and_then(|log| log.head());
+        let head = if self.has_log { log::head(conn) } else { None };
         if head.is_some() && head == self.head && self.versions.is_some_and(|(_, known)| known == schema) {
             return;
         }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn what_is_kept_has_a_limit() {
         let conn = Connection::open_in_memory().unwrap();
-        let mut answers = Answers::new(None, 100_000);
+        let mut answers = Answers::new(false, 100_000);
         answers.keep(question(0), kept(1));
         assert!(answers.find(&question(0)).is_none(), "nobody has asked for the version");
         answers.look(&conn, 1);

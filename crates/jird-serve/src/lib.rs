@@ -3,7 +3,7 @@
 //!
 //! Start at [`Server`]. What a server may do is said in [`Settings`]: at first it only reads, and only programs of the
 //! same machine reach it. The guide's page `serve.md` describes requests and answers.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod ask;
 mod body;

@@ -2,7 +2,7 @@
 
 use crate::ask::Ask;
 use crate::kept::{Answers, Kept, Question};
-use crate::log::Logs;
+use crate::log::has_log;
 use crate::problem::Problem;
 use crate::rows::{self, Format, Out, Stop};
 use jird_formats::sqlite::{SqliteError, open_read_only};
@@ -77,13 +77,12 @@ pub(crate) struct Readers {
     path: PathBuf,
     #[expect(clippy::vec_box, reason = "they come and go with each request, and have hundreds of bytes")]
     idle: Mutex<Vec<Box<Reader>>>,
-    logs: Logs,
     kept_bytes: usize,
 }
 
 impl Readers {
     pub(crate) fn new(path: PathBuf, kept_bytes: usize) -> Self {
-        Self { path, idle: Mutex::default(), logs: Logs::default(), kept_bytes }
+        Self { path, idle: Mutex::default(), kept_bytes }
     }
 
     /// One that nobody uses.
@@ -104,8 +103,8 @@ impl Readers {
         let failed = |error: SqliteError| Problem::busy(format!("the database cannot be opened: {error}"));
         let mut conn = open_read_only(&self.path).map_err(failed)?;
         let budget = limit(&mut conn).map_err(|error| Problem::of_reading(&error))?;
-        let log = if self.kept_bytes > 0 { self.logs.of(&conn) } else { None };
-        Ok(Box::new(Reader { answers: Answers::new(log, self.kept_bytes / IDLE_MAX), conn, budget }))
+        let answers = Answers::new(has_log(&conn), self.kept_bytes / IDLE_MAX);
+        Ok(Box::new(Reader { conn, budget, answers }))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use crate::error::Error;
 use crate::settings::Source;
-use jird_formats::files::{Compression, FileFormat, MAGIC_BYTES, is_url};
+use jird_formats::files::{Compression, FileFormat, Local, is_url, open};
 use jird_store::is_store;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What is served.
@@ -135,11 +134,10 @@ fn kind(path: &Path, makes_store: bool) -> Result<Kind, Error> {
     if !metadata.is_file() {
         return Err(Error::new(format!("{}: is not a file that can be read again and again", path.display())));
     }
-    let mut start = Vec::new();
-    File::open(path).and_then(|file| file.take(MAGIC_BYTES as u64).read_to_end(&mut start)).map_err(failed)?;
     // A database that has no tables yet may be empty.
     let is_named_database = FileFormat::of_name(path) == Some(FileFormat::Sqlite);
-    let is_database = FileFormat::of_bytes(&start) == Some(FileFormat::Sqlite) || start.is_empty() && is_named_database;
+    let is_database =
+        is_named_database && metadata.len() == 0 || matches!(open(path).map_err(failed)?, Local::Database);
     if is_named_database && !is_database {
         return Err(Error::new(format!("{}: is no database of SQLite, although its name says so", path.display())));
     }

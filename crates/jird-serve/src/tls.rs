@@ -2,6 +2,9 @@
 
 use crate::error::Error;
 use crate::settings::Tls;
+use jird_formats::files::{Local, open};
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -14,13 +17,14 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 /// # Errors
 /// If a file cannot be read, has no certificate or no key, or if they do not belong together.
 pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
-    let certificates = CertificateDer::pem_file_iter(&tls.certificate)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    let certificates = CertificateDer::pem_slice_iter(&read(&tls.certificate)?)
+        .collect::<Result<Vec<_>, _>>()
         .map_err(|error| Error::because(tls.certificate.display(), error))?;
     if certificates.is_empty() {
         return Err(Error::new(format!("{}: there is no certificate in it", tls.certificate.display())));
     }
-    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| Error::because(tls.key.display(), error))?;
+    let key = PrivateKeyDer::from_pem_slice(&read(&tls.key)?);
+    let key = key.map_err(|error| Error::because(tls.key.display(), error))?;
     let failed = |error| Error::because("the certificate and its key", error);
     let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -30,4 +34,10 @@ pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
         .map_err(failed)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::new();
+    let all = open(path).and_then(Local::file).and_then(|mut file| file.read_to_end(&mut text));
+    all.map(|_| text).map_err(|error| Error::because(path.display(), error))
 }

@@ -1,7 +1,8 @@
 //! Case files.
 
+use crate::input::open;
 use anyhow::{Context, Result, bail};
-use std::fs;
+use std::io;
 use std::path::Path;
 
 /// One query of a case file.
@@ -14,7 +15,7 @@ pub(super) struct Case {
 /// The cases of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<Case>> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).with_context(|| name.clone())?;
+    let text = io::read_to_string(open(path)?).with_context(|| name.clone())?;
     let cases = of(&text, &name);
     if cases.is_empty() {
         bail!("{name}: there is no query in this file; write one query per line");

@@ -4,7 +4,7 @@ use super::format::Format;
 use crate::input::{self, Counter, Input};
 use crate::remote::{Open, RemoteFile};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Compression, MAGIC_BYTES, Spool, SpoolOptions, Text, plain_name, widened};
+use jird_formats::files::{Compression, Local, MAGIC_BYTES, Spool, SpoolOptions, Text, plain_name, widened};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ pub(crate) struct Opened {
     file: Option<File>,
     /// A pipe other than standard input. If nothing is, the input is standard input.
     pipe: Option<File>,
+    /// Whether it is a database, which only SQLite opens.
+    pub(super) is_database: bool,
     /// An object of a remote store, which can be read again.
     remote: Option<RemoteFile>,
     /// What a server sends only as a whole; none after it was read.
@@ -65,6 +67,7 @@ impl Opened {
             path: None,
             file: None,
             pipe: None,
+            is_database: false,
             remote: None,
             download: None,
             counter: counter.clone(),
@@ -91,7 +94,10 @@ impl Opened {
             }
             Input::File(path) => path,
         };
-        let file = input::open(path)?;
+        let file = match input::local(path)? {
+            Local::Database => return Ok(Self { path: Some(path.clone()), is_database: true, ..opened }),
+            Local::File(file) => file,
+        };
         let meta = file.metadata().with_context(|| input.name())?;
         counter.expect(meta.is_file().then_some(meta.len()));
         let (file, pipe) = if meta.is_file() { (Some(file), None) } else { (None, Some(file)) };
@@ -112,7 +118,7 @@ impl Opened {
 
     /// Whether another program may still be writing this input. Then its records are passed on before the rest arrives.
     pub(crate) fn is_live(&self) -> bool {
-        self.file.is_none() && self.remote.is_none()
+        self.file.is_none() && self.remote.is_none() && !self.is_database
     }
 
     /// Whether it comes from a server.
@@ -132,7 +138,7 @@ impl Opened {
 
     /// Ensures that the input can be read more than once: a pipe is copied to an anonymous temporary file.
     pub(crate) fn spool(&mut self) -> Result<()> {
-        if self.file.is_none() && self.remote.is_none() {
+        if self.is_live() {
             let bytes = self.copy()?;
             self.counter.pipe_ended(bytes);
             self.counter.expect(Some(bytes));
@@ -157,6 +163,9 @@ impl Opened {
 
     /// The bytes from the start, decompressed.
     pub(crate) fn read(&mut self) -> Result<Text> {
+        if self.is_database {
+            return Err(input::of_database(&self.name));
+        }
         // What is read again was not expected.
         self.counter.expect(Some(self.own.restart()));
         let (all, own) = (&self.counter, &self.own);
@@ -180,6 +189,9 @@ impl Opened {
 
     /// The file itself, for formats that are read with seeks.
     pub(crate) fn file(&mut self) -> Result<File> {
+        if self.is_database {
+            return Err(input::of_database(&self.name));
+        }
         self.spool()?;
         if self.file.is_none() {
             self.copy()?;

@@ -5,16 +5,13 @@
 
 use super::ConvertArgs;
 use crate::input::Input;
-use crate::target::are_one;
+use crate::target::{are_one, is_stdout};
 use anyhow::{Result, bail};
-use same_file::Handle;
 use std::path::Path;
 
 pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Result<()> {
     let to_stdout = target == Path::new("-");
-    // The two ends of a pipe or a terminal may both be meant, so only files are compared. Opening a pipe here would
-    // wait for its other end.
-    let stdout = if to_stdout { Handle::stdout().ok() } else { None };
+    // The two ends of a pipe or a terminal may both be meant, so only files are compared.
     for input in inputs {
         let path = match input {
             Input::File(path) => path.as_path(),
@@ -22,7 +19,7 @@ pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Resu
             // Nothing is written there.
             Input::Url { .. } => continue,
         };
-        if stdout.is_some() && path.is_file() && Handle::from_path(path).ok() == stdout {
+        if to_stdout && is_stdout(path) {
             bail!("{}: standard output is this file, which is read; write to another file", path.display());
         }
         if !to_stdout && are_one(path, target) {

@@ -47,6 +47,7 @@ pub(super) enum AnySource<'c> {
 /// The database, if the input is one.
 pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<Connection>> {
     let format = match reading.from.or(opened.format_of_name()) {
+        _ if opened.is_database && reading.from.is_none() => Some(Format::Sqlite),
         Some(format) => Some(format),
         None if opened.path().is_some() => Format::of_bytes(&opened.read()?.start),
         None => None,

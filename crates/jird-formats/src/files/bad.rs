@@ -1,5 +1,6 @@
 //! What happens to bad records.
 
+use super::open;
 use jird::event::{Place, base64, write_string};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -86,7 +87,12 @@ struct Quarantine {
 impl Quarantine {
     /// Opens the file, or creates it. Unless `more` is set, it must be new or empty.
     fn open(path: &Path, more: bool) -> io::Result<Self> {
-        let is_file = !path.exists() || path.metadata()?.is_file();
+        let is_there = path.exists();
+        let is_file = !is_there || path.metadata()?.is_file();
+        if is_there && is_file {
+            // Nothing is added to a database, or to a file that SQLite keeps beside one.
+            drop(open(path)?.file()?);
+        }
         let mut file = File::options().read(is_file).write(true).create(true).truncate(false).open(path)?;
         if !is_file {
             return Ok(Self { file, before: 0 });

@@ -6,7 +6,8 @@ use super::value::{self, Value};
 use super::{SqliteError, SqliteErrorKind};
 use crate::cell::Cell;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row, Statement};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,6 +37,38 @@ pub fn open_within(path: impl AsRef<Path>, patience: Duration) -> Result<Connect
 
 /// How long a connection waits for a lock that another one has, as `rusqlite` and others have it.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether a file is a database, or an empty file. SQLite itself reads the first page, and takes no lock, so that it makes
+/// no difference who has the database open.
+///
+/// ```
+/// let path = std::env::temp_dir().join(format!("jird-is-{}.txt", std::process::id()));
+/// std::fs::write(&path, "not a database")?;
+/// assert!(!jird_formats::sqlite::is_database(&path));
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn is_database(path: impl AsRef<Path>) -> bool {
+    let Some(address) = std::path::absolute(path).ok().and_then(|path| unlocked_address(&path)) else { return false };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let version = Connection::open_with_flags(address, flags)
+        .and_then(|conn| conn.query_row("pragma schema_version", [], |_| Ok(())));
+    let code = version.err().and_then(|error| error.sqlite_error_code());
+    !matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::CannotOpen | ErrorCode::PermissionDenied))
+}
+
+/// The address by which SQLite opens a file as one that nobody changes: without locks, and without a look at its log.
+fn unlocked_address(path: &Path) -> Option<String> {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        // Letters and digits of ASCII mean themselves; all else could have a meaning.
+        match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => address.push(char::from(*byte)),
+            _ => write!(address, "%{byte:02x}").ok()?,
+        }
+    }
+    Some(address + "?immutable=1")
+}
 
 /// After so many steps of SQLite's machine a statement looks whether it shall end: some tens of microseconds.
 const STEPS: i32 = 1000;

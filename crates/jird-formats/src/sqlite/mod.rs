@@ -33,7 +33,7 @@ mod value;
 pub use affinity::Affinity;
 pub use copy::TableCopy;
 pub use database::{
-    ColumnInfo, TableInfo, open, open_read_only, open_within, quote, stop_when, tables, tables_and_views,
+    ColumnInfo, TableInfo, is_database, open, open_read_only, open_within, quote, stop_when, tables, tables_and_views,
 };
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
 pub use error::{SqliteError, SqliteErrorKind};

@@ -11,6 +11,7 @@ mod described;
 mod detect;
 mod elements;
 mod expand;
+mod local;
 mod named;
 mod pipes;
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
@@ -33,7 +34,8 @@ use jird::event::Pattern;
 use jird::lines::newlines;
 use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{
-    Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, plain_name, widened,
+    Compression, FileFormat, Local, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, open, plain_name,
+    widened,
 };
 use jird_store::Window;
 pub(crate) use pipes::Pipes;
@@ -347,7 +349,10 @@ impl InputFile {
         if metadata.is_dir() {
             return Err("is a directory".to_owned().into());
         }
-        let file = File::open(path)?;
+        let file = match open(path)? {
+            Local::Database => return Self::database((path, table), metadata.len(), reading, progress),
+            Local::File(file) => file,
+        };
         if !metadata.is_file() {
             // A pipe must not be opened twice.
             let own = file.try_clone().ok();
@@ -399,9 +404,10 @@ impl InputFile {
 
     /// Standard input. It is read without the buffer of the standard library, which nobody else uses here.
     fn stdin(path: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
-        let Ok(mut file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
+        let Ok(file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
             return Self::once(path.to_owned(), Box::new(io::stdin()), None, reading, progress);
         };
+        let Local::File(mut file) = Local::of(file)? else { return Err(local::NOT_PIPED.to_owned().into()) };
         let own = file.try_clone().ok();
         let size = match file.metadata() {
             Ok(data) if data.is_file() && matches!(file.stream_position(), Ok(0)) => Some(data.len()),
@@ -432,7 +438,7 @@ impl InputFile {
         let text = text.blank_mark();
         let layout = layout(&path, reading, &text)?;
         if layout == Layout::Table(FileFormat::Sqlite) {
-            return Err("a database is read from its file, not from a pipe".to_owned().into());
+            return Err(local::NOT_PIPED.to_owned().into());
         }
         let own = own.filter(|_| text.compression == Compression::None);
         let access = Access::Once(Mutex::new(Some((text, own))));
@@ -558,7 +564,7 @@ impl InputFile {
             Access::Copying(spooling) => return Ok(PositionedFile::Copying(spooling.clone())),
             Access::Copy(spool) => spool.file().map(AnyFile::from),
             Access::Remote(file) => Ok(file.any()),
-            _ => File::open(&self.path).map(AnyFile::from),
+            _ => local::text(&self.path).map(AnyFile::from),
         };
         let text = Unmarked { text: file.map_err(|error| self.error(&error))?, is_marked: self.is_marked };
         Ok(PositionedFile::Whole(text, Arc::clone(&self.progress)))
@@ -568,7 +574,7 @@ impl InputFile {
     fn text(&self) -> io::Result<Text> {
         match &self.access {
             Access::Again => {
-                let inner = Box::new(File::open(&self.path)?);
+                let inner = Box::new(local::text(&self.path)?);
                 Text::open(Box::new(Counted { inner, progress: Arc::clone(&self.progress) }), Some(&self.path))
             }
             Access::Once(text) => text
@@ -618,7 +624,7 @@ impl InputFile {
     /// The table that the file is.
     fn rows(&self, format: FileFormat) -> io::Result<TableFile> {
         let whole = || match &self.access {
-            Access::Again => File::open(&self.path).map(AnyFile::from),
+            Access::Again => local::text(&self.path).map(AnyFile::from),
             Access::Copy(spool) if !spool.is_compressed() => spool.file().map(AnyFile::from),
             Access::Remote(file) => Ok(file.any_part()),
             Access::Copy(_) | Access::Copying(_) | Access::Once(_) | Access::Store(_) => {

@@ -10,6 +10,8 @@ mod hostile;
 mod ingest;
 mod kept;
 mod killed;
+#[cfg(unix)]
+mod locks;
 mod otlp;
 mod page;
 #[cfg(feature = "query")]
