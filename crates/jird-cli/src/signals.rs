@@ -36,18 +36,18 @@ pub(crate) fn watch() -> anyhow::Result<()> {
 }
 
 /// What is done before a signal ends the command.
-#[cfg(any(feature = "cluster", feature = "serve"))]
+#[cfg(any(feature = "cluster", feature = "convert", feature = "serve"))]
 static FIRST: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>> = std::sync::Mutex::new(None);
 
 /// Has a signal do this before it ends the command.
-#[cfg(any(feature = "cluster", feature = "serve"))]
+#[cfg(any(feature = "cluster", feature = "convert", feature = "serve"))]
 pub(crate) fn first(work: impl FnOnce() + Send + 'static) {
     *FIRST.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Box::new(work));
 }
 
 /// Ends the command as shells report a command that a signal has ended: with 128 and the number of the signal.
 fn end(signal: Signal) -> ! {
-    #[cfg(any(feature = "cluster", feature = "serve"))]
+    #[cfg(any(feature = "cluster", feature = "convert", feature = "serve"))]
     {
         let first = FIRST.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(work) = first {

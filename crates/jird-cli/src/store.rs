@@ -165,8 +165,11 @@ fn seal(store: &Store) -> Result<bool> {
         .iter()
         .filter(|damage| damage.events == Some(0))
         .for_each(|damage| say(&format!("damaged: {damage}")));
-    writer.seal()?;
-    Ok(writer.finish()?.spans > 0)
+    let sealed = writer.seal();
+    // Also after an error: the writer leaves no empty log behind.
+    let totals = writer.finish()?;
+    sealed?;
+    Ok(totals.spans > 0)
 }
 
 /// Says how the manifest was made again.

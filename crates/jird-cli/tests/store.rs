@@ -31,7 +31,9 @@ fn jird(folder: &Folder, command: &str, args: &[&str], input: &[u8]) -> (String,
 
 #[track_caller]
 fn fine(folder: &Folder, command: &str, args: &[&str]) -> String {
-    let (out, said, code) = jird(folder, command, args, b"");
+    // How much was taken is told, unless it is not asked for.
+    let quiet = if command == "ingest" { &["--quiet"][..] } else { &[] };
+    let (out, said, code) = jird(folder, command, &[args, quiet].concat(), b"");
     assert_eq!((code, said.as_str()), (0, ""), "{command} {args:?}");
     out
 }
@@ -95,7 +97,7 @@ fn late_and_early_events_are_found_by_the_next_query() {
     let folder = folder("late", 100);
     let late =
         "{\"@t\":\"2024-03-05T00:10:30.0Z\",\"id\":\"late\"}\n{\"@t\":\"2031-01-01T00:00:00.0Z\",\"id\":\"early\"}\n";
-    let (_, said, code) = jird(&folder, "ingest", &["log"], late.as_bytes());
+    let (_, said, code) = jird(&folder, "ingest", &["log", "-q"], late.as_bytes());
     assert_eq!((code, said.as_str()), (0, ""));
     let ids = fine(&folder, "query", &["select id", "--store", "log"]);
     let ids: Vec<_> = ids.lines().collect();
@@ -162,7 +164,7 @@ fn compressed_files_and_pipes_are_ingested_and_long_lines_are_bad() {
     let long = format!("{text}{{\"id\":\"{}\"}}\n{text}", "x".repeat(5000));
     let folder = Folder::new("inputs").with("a.ndjson.gz", gzip(&text)).with("long.ndjson", long);
     fine(&folder, "ingest", &["log", "a.ndjson.gz"]);
-    let (_, said, code) = jird(&folder, "ingest", &["log", "-"], text.as_bytes());
+    let (_, said, code) = jird(&folder, "ingest", &["log", "-", "-q"], text.as_bytes());
     assert_eq!((code, said.as_str()), (0, ""));
     assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":100}\n");
     let args = ["long", "long.ndjson", "--record-limit", "1000", "--on-error", "skip", "--quiet"];
@@ -248,7 +250,7 @@ fn a_store_is_compacted_verified_exported_and_emptied() {
     let folder = folder("care", 500);
     for part in 0..3 {
         let more = events(500).replace("event", &format!("part {part}"));
-        let (_, said, code) = jird(&folder, "ingest", &["log"], more.as_bytes());
+        let (_, said, code) = jird(&folder, "ingest", &["log", "-q"], more.as_bytes());
         assert_eq!((code, said.as_str()), (0, ""));
     }
     let all = fine(&folder, "query", &["select *", "--store", "log"]);

@@ -55,7 +55,7 @@ fn marks_blank_lines_and_carriage_returns_are_no_events() {
     let (_, said) = ends(&folder, "ingest", &["log"], text, 0);
     assert!(said.contains("2 events have no time"), "{said}");
     assert_eq!(export(&folder, "log"), "{\"@t\":1}\n{\"@t\":2,\"a\":\"x\\r\"}\n[1,2]\n7\n");
-    let (_, said) = ends(&folder, "ingest", &["log"], "", 0);
+    let (_, said) = ends(&folder, "ingest", &["log", "-q"], "", 0);
     assert_eq!(said, "");
     let (_, said) = ends(&folder, "ingest", &["log"], "{\"@t\":1}\n\u{0}\n", 1);
     assert!(said.contains("<stdin>:2:1") || said.contains(":2:1"), "{said}");

@@ -1,6 +1,5 @@
 //! What can go wrong with a store, and what was found damaged in it.
 
-use crate::files::is_full;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,6 +72,11 @@ impl Error {
     pub(crate) fn is_missing_file(&self) -> bool {
         self.kind == ErrorKind::Io(io::ErrorKind::NotFound)
     }
+}
+
+/// Whether an operation failed because the disk, or the user's share of it, is full.
+fn is_full(error: io::ErrorKind) -> bool {
+    matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 impl fmt::Display for Error {

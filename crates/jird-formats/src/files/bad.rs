@@ -82,6 +82,8 @@ struct Quarantine {
     file: File,
     /// How much of the file is of other runs.
     before: u64,
+    /// How long the file is, if it is one.
+    len: u64,
 }
 
 impl Quarantine {
@@ -95,7 +97,7 @@ impl Quarantine {
         }
         let mut file = File::options().read(is_file).write(true).create(true).truncate(false).open(path)?;
         if !is_file {
-            return Ok(Self { file, before: 0 });
+            return Ok(Self { file, before: 0, len: 0 });
         }
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another run is writing its bad records there"));
@@ -108,8 +110,9 @@ impl Quarantine {
                  quarantine+=FILE",
             ));
         }
-        let mut quarantine = Self { file, before };
+        let mut quarantine = Self { file, before, len: 0 };
         quarantine.end_line()?;
+        quarantine.len = quarantine.before;
         Ok(quarantine)
     }
 
@@ -128,11 +131,26 @@ impl Quarantine {
         Ok(())
     }
 
+    /// Adds a line. After an error, nothing of it is there: part of a line is no bad record.
+    fn add(&mut self, line: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.file.write_all(line) {
+            self.cut(self.len)?;
+            return Err(error);
+        }
+        self.len += line.len() as u64;
+        Ok(())
+    }
+
     /// Takes back what this run has written.
     fn empty(&mut self) -> io::Result<()> {
+        self.cut(self.before)
+    }
+
+    fn cut(&mut self, len: u64) -> io::Result<()> {
         if self.file.metadata()?.is_file() {
-            self.file.set_len(self.before)?;
-            self.file.seek(SeekFrom::Start(self.before))?;
+            self.file.set_len(len)?;
+            self.file.seek(SeekFrom::Start(len))?;
+            self.len = len;
         }
         Ok(())
     }
@@ -189,7 +207,7 @@ impl BadRecords {
             write_string(&base64(bad.raw), &mut line);
         }
         line.extend_from_slice(b"}\n");
-        quarantine.file.write_all(&line)
+        quarantine.add(&line)
     }
 
     /// Forgets all bad records, because their input is read again.

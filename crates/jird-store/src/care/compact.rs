@@ -162,6 +162,7 @@ fn compact_group(
     })?;
     if is_done {
         group.iter().for_each(|span| folder.discard_span(span.number));
+        let _ = folder.sync();
         compacted.merged += group.len() as u64;
         compacted.made += fresh.len() as u64;
         compacted.bytes += bytes;

@@ -32,6 +32,8 @@ impl Store {
             cut => cut,
         }?;
         gone.into_iter().for_each(|number| self.folder.discard_span(number));
+        // What was to go does not come back with a loss of power, not even as a file that nobody reads.
+        let _ = self.folder.sync();
         self.folder.keep_ballast();
         Ok(retained)
     }

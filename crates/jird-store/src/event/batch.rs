@@ -132,6 +132,30 @@ impl Batch {
         self.order = self.order.and(other.order);
     }
 
+    /// Leaves out the events for which `keeps` is false. It gets them one by one, without their line feeds.
+    ///
+    /// ```
+    /// # use jird_store::{Batch, Settings};
+    /// let mut batch = Batch::prepare(b"1\n22\n3", &Settings::default(), &mut |_, _, _| {});
+    /// batch.keep(|event| event.len() == 1);
+    /// assert_eq!((batch.text(), batch.events(), batch.undated()), (&b"1\n3\n"[..], 2, 2));
+    /// ```
+    pub fn keep(&mut self, mut keeps: impl FnMut(&[u8]) -> bool) {
+        let old = std::mem::take(self);
+        let fixed = old.undated - old.open.len() as u64;
+        let mut open = old.open.iter().peekable();
+        for (row, (event, time)) in old.text.split_inclusive(|byte| *byte == b'\n').zip(&old.times).enumerate() {
+            let is_open = open.next_if(|next| **next as usize == row).is_some();
+            if keeps(&event[..event.len() - 1]) {
+                self.open.extend(is_open.then_some(self.times.len() as u32));
+                self.text.extend_from_slice(event);
+                self.times.push(*time);
+            }
+        }
+        self.undated = fixed + self.open.len() as u64;
+        self.order = old.order;
+    }
+
     /// The events, each with a line feed at its end.
     pub fn text(&self) -> &[u8] {
         &self.text

@@ -99,11 +99,6 @@ pub(crate) fn create_dirs(files: &dyn Files, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether an operation failed because the disk, or the user's share of it, is full.
-pub(crate) fn is_full(error: io::ErrorKind) -> bool {
-    matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
-
 /// Reads exactly the bytes of a range into a vector whose memory grows with what is there, whatever `len` claims.
 pub(crate) fn read_exact(input: &dyn Input, offset: u64, len: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     let end = offset.checked_add(len).filter(|&end| input.len().is_ok_and(|there| end <= there));

@@ -19,9 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use fresh::Fresh;
-#[cfg_attr(not(test), expect(unused_imports, reason = "the parts come with what needs them"))]
-pub(crate) use sections::Section;
-pub(crate) use sections::{Sections, SourcesLost};
+pub(crate) use sections::{Section, Sections, SourcesLost};
 
 const NAME: &str = "MANIFEST";
 const COPY_NAME: &str = "MANIFEST.copy";

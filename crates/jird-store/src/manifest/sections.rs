@@ -42,7 +42,6 @@ impl Sections {
     ///
     /// # Errors
     /// `Damaged` if it holds something else.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the parts come with what needs them"))]
     pub(crate) fn get<S: Section>(&self) -> Result<Option<S>, Error> {
         let Some(text) = self.0.get(S::NAME) else { return Ok(None) };
         let document = jird::parse(text.as_bytes()).ok();

@@ -4,4 +4,5 @@ mod full;
 mod hostile;
 mod model;
 mod random;
+mod resume;
 mod trouble;

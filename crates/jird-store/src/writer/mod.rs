@@ -15,6 +15,7 @@ use crate::log;
 use crate::logs::TakenFile;
 use crate::manifest::{Folder, Fresh, LogEntry};
 use crate::settings::{Settings, WriterOptions};
+use crate::source::{Checkpoint, Mark, Sources};
 use arrow_buffer::Buffer;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -86,6 +87,7 @@ struct State {
     clock: ArrivalClock,
     /// Where it is noted which events were acknowledged.
     taken: TakenFile,
+    sources: Sources,
     /// Batches that were appended, and those of them that are durable.
     appended: u64,
     synced: u64,
@@ -124,17 +126,38 @@ impl Writer {
     ///
     /// # Errors
     /// Nothing of the batch was taken. The writer can be used on, unless the error is `Closed`.
-    pub fn append(&self, mut batch: Batch) -> Result<Ticket, Error> {
-        let mut state = self.shared.room()?;
+    pub fn append(&self, batch: Batch) -> Result<Ticket, Error> {
         if batch.is_empty() {
-            return Ok(Ticket(state.appended));
+            return Ok(Ticket(self.shared.state().appended));
         }
+        self.append_marked(batch, Mark::default())
+    }
+
+    /// Appends a batch, which may be empty, together with how far its source was taken then: the store has both or
+    /// neither. [`Writer::sources`] knows the checkpoint from now on, and so does every later writer.
+    ///
+    /// # Errors
+    /// As [`Writer::append`].
+    pub fn append_from(&self, batch: Batch, checkpoint: &Checkpoint) -> Result<Ticket, Error> {
+        self.append_marked(batch, Mark { checkpoint: Some(checkpoint.clone()), ..Mark::default() })
+    }
+
+    /// How far sources were taken, by this writer and those before it.
+    pub fn sources(&self) -> Sources {
+        self.shared.state().sources.clone()
+    }
+
+    fn append_marked(&self, mut batch: Batch, mut mark: Mark) -> Result<Ticket, Error> {
+        let mut state = self.shared.room()?;
         if batch.is_open() {
             // By the one who appends: a thread that prepares batches would take the time before the batch has its place.
-            batch.arrive(state.clock.now());
+            let now = state.clock.now();
+            batch.arrive(now);
+            mark.clock = Some(now);
         }
+        let mark_bytes = mark.write();
         let arrival = state.arrivals;
-        let head = log::head(state.log.identity, &batch, arrival, &[]);
+        let head = log::head(state.log.identity, &batch, arrival, &mark_bytes);
         let path = || self.shared.folder.log(state.log.number);
         let file = &state.log.file;
         if let Err(error) = file.append(&head).and_then(|()| file.append(batch.text())) {
@@ -147,6 +170,7 @@ impl Writer {
             return Err(error);
         }
         state.log.bytes += (head.len() + batch.text().len()) as u64;
+        state.sources.note(&mark);
         state.arrivals += batch.events();
         if self.shared.options.sync != Sync::Batch {
             // Nobody waits: it is acknowledged as soon as this returns.
@@ -161,7 +185,7 @@ impl Writer {
         let (text, times) = batch.into_parts();
         state.pending.bytes += text.len();
         let text = Buffer::from_vec(text);
-        state.pending.batches.push(Arc::new(LoggedBatch { arrival, text, times, order, mark: Box::default() }));
+        state.pending.batches.push(Arc::new(LoggedBatch { arrival, text, times, order, mark: mark_bytes.into() }));
         Ok(Ticket(state.appended))
     }
 
@@ -282,6 +306,13 @@ impl Drop for Writer {
     }
 }
 
+impl OpenLog {
+    /// Whether no batch is in it.
+    fn is_empty(&self) -> bool {
+        self.bytes == log::START_BYTES as u64
+    }
+}
+
 impl Shared {
     /// A panic in another thread leaves the state as it was between two steps.
     fn state(&self) -> MutexGuard<'_, State> {
@@ -320,8 +351,12 @@ impl Shared {
         }
     }
 
-    /// Begins a new log, and hands what is in the old ones to the sealing thread.
+    /// Begins a new log, unless nothing is in the current one, and hands what is in the old ones to the sealing thread.
     fn rotate(&self, state: &mut State) -> Result<(), Error> {
+        if state.log.is_empty() {
+            self.hand_on(state);
+            return Ok(());
+        }
         let log = match state.spare.take() {
             Some(log) => log,
             None => self.begin_log()?,
@@ -330,14 +365,19 @@ impl Shared {
         if state.synced < state.appended {
             state.unsynced.push((state.appended, before.file));
         }
-        let number = state.log.number;
-        state.pending.last = state.appended;
-        state.pending.end = state.arrivals;
-        let pending =
-            std::mem::replace(&mut state.pending, Pending { logs: vec![(number, false)], ..Pending::default() });
+        self.hand_on(state);
+        Ok(())
+    }
+
+    /// Hands what is pending to the sealing thread, but for the current log.
+    fn hand_on(&self, state: &mut State) {
+        let current = state.log.number;
+        let mut pending = std::mem::take(&mut state.pending);
+        (pending.last, pending.end) = (state.appended, state.arrivals);
+        pending.logs.retain(|(number, _)| *number != current);
+        state.pending.logs.push((current, false));
         state.sealing = Some(Arc::new(pending));
         self.changed.notify_all();
-        Ok(())
     }
 
     /// The number of a new file.
@@ -378,8 +418,7 @@ impl Shared {
         if state.failed.is_some() {
             return;
         }
-        let is_empty = |log: &&OpenLog| log.bytes == log::START_BYTES as u64;
-        let empty = state.spare.iter().chain([&state.log]).filter(is_empty).map(|log| log.number);
+        let empty = state.spare.iter().chain([&state.log]).filter(|log| log.is_empty()).map(|log| log.number);
         let (empty, arrivals) = (empty.collect::<Vec<_>>(), state.arrivals);
         let dropped = self.folder.change_to_free(|manifest| {
             manifest.logs.retain(|log| !empty.contains(&log.number));

@@ -3,11 +3,12 @@
 use super::{OpenLog, Pending, Shared, State, Totals, Writer};
 use crate::clean::{WRITER_LOCK, orphans};
 use crate::error::{Damage, Error, ErrorKind, Sync};
-use crate::event::ArrivalClock;
+use crate::event::{ArrivalClock, LoggedBatch};
 use crate::files::Output;
 use crate::logs::{Logs, Taken, TakenFile, Unreadable};
-use crate::manifest::Folder;
+use crate::manifest::{Folder, Manifest, SourcesLost};
 use crate::settings::{Settings, WriterOptions};
+use crate::source::{LastArrival, Mark, Sources};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -30,6 +31,7 @@ impl Writer {
         let arrivals = pending.end;
         let must_seal =
             pending.bytes >= options.seal_bytes || pending.logs.len() >= LOGS_MAX || pending.has_damaged_log();
+        let (sources, last_arrival) = marked(&folder.manifest()?, &pending.batches)?;
         let state = State {
             log: OpenLog { number: 0, identity: 0, file: Arc::new(NoFile), bytes: 0 },
             spare: None,
@@ -37,7 +39,8 @@ impl Writer {
             sealing: None,
             seal_error: None,
             arrivals,
-            clock: ArrivalClock::after(i64::MIN),
+            clock: ArrivalClock::after(last_arrival),
+            sources,
             taken: TakenFile::create(folder, store, arrivals)?,
             appended: 0,
             synced: 0,
@@ -83,6 +86,19 @@ impl Writer {
         self.threads.push(thread.map_err(refused)?);
         Ok(())
     }
+}
+
+/// What earlier writers noted with their events: how far sources were taken, and the last time that an event without one
+/// got.
+pub(super) fn marked(manifest: &Manifest, batches: &[Arc<LoggedBatch>]) -> Result<(Sources, i64), Error> {
+    let mut sources = manifest.sections.get::<Sources>()?.unwrap_or_default();
+    sources.are_lost = manifest.sections.get::<SourcesLost>()?.is_some();
+    let mut clock = manifest.sections.get::<LastArrival>()?.map_or(i64::MIN, |last| last.0);
+    for mark in batches.iter().map(|batch| Mark::read(&batch.mark)) {
+        sources.note(&mark);
+        clock = clock.max(mark.clock.unwrap_or(i64::MIN));
+    }
+    Ok((sources, clock))
 }
 
 /// What earlier writers left.

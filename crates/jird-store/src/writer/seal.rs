@@ -1,9 +1,11 @@
 //! Sealing: what is in full logs becomes a span.
 
+use super::open::marked;
 use super::{Pending, Shared};
 use crate::error::Error;
 use crate::event::{Clip, TextOrder, sorted_rows};
 use crate::manifest::{Fresh, Manifest};
+use crate::source::{LastArrival, Sources};
 use crate::span::{Effort, SpanWriter};
 
 impl Shared {
@@ -76,6 +78,13 @@ impl Shared {
                     if job.logs.iter().any(is_kept) {
                         loss.file.push_str(".damaged");
                     }
+                }
+                let (sources, last_arrival) = marked(manifest, &job.batches)?;
+                if sources != Sources::default() {
+                    manifest.sections.set(&sources);
+                }
+                if last_arrival > i64::MIN {
+                    manifest.sections.set(&LastArrival(last_arrival));
                 }
                 Ok(Outcome::Done)
             })?;

@@ -5,6 +5,8 @@ mod common;
 mod conditions;
 mod lazy;
 mod mutations;
+#[cfg(unix)]
+mod owners;
 mod processes;
 mod readers;
 #[cfg(unix)]

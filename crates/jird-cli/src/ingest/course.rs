@@ -1,0 +1,116 @@
+//! The course of taking a file: where it begins, and how far it has come.
+
+use super::found::{Found, Id};
+use super::tally::Place;
+use crate::outcome::report as say;
+use anyhow::{Result, bail};
+use jird_formats::files::Reader;
+use jird_store::{Checkpoint, Prefix, Sources};
+use std::io::{Cursor, Read};
+
+/// How far a file was taken.
+#[derive(Clone)]
+pub(super) struct Course {
+    /// What was read of it, by all runs, up to the last event that was taken.
+    prefix: Prefix,
+    /// The source; `None` for what cannot be read twice.
+    source: Option<Source>,
+}
+
+#[derive(Clone)]
+struct Source {
+    number: u64,
+    id: Id,
+    /// The events that were taken of it, by all runs.
+    events: u64,
+    /// Whether all of it is taken, whatever earlier runs took.
+    takes_all: bool,
+}
+
+impl Course {
+    /// The whole of an input.
+    pub(super) fn whole(id: Option<Id>, sources: &Sources) -> Self {
+        let source = id.map(|id| Source { number: sources.next(), id, events: 0, takes_all: true });
+        Self { prefix: Prefix::default(), source }
+    }
+
+    /// Goes on where an earlier run ended. Reads what that run read, and compares it. Also returns the rest. `others`
+    /// are the files that this run takes besides.
+    ///
+    /// # Errors
+    /// The file is not what was taken, and nobody can say what of it is new; also those of reading.
+    pub(super) fn resumed(
+        open: &dyn Fn() -> Result<Reader>,
+        id: Id,
+        others: &[Id],
+        sources: &Sources,
+    ) -> Result<(Self, Reader)> {
+        let mut found = Found::search(open, &id, sources)?;
+        let Some((known, prefix)) = found.take_best(&id, others) else {
+            found.refuse_changed(&id, sources)?;
+            let source = Source { number: sources.next(), id, events: 0, takes_all: false };
+            return Ok((Self { prefix: Prefix::default(), source: Some(source) }, open()?));
+        };
+        if known.name != id.name {
+            say(&format!("note: {}: goes on where {} ended, under which name it was taken", id.name, known.name));
+        }
+        let mut reader = found.after(known.prefix.bytes, open)?;
+        if prefix.is_in_line() {
+            reader = line_end(reader, &known)?;
+        }
+        let source = Source { number: known.source, id, events: known.events, takes_all: false };
+        Ok((Self { prefix, source: Some(source) }, reader))
+    }
+
+    /// Whether a line has begun and not ended.
+    pub(super) fn is_in_line(&self) -> bool {
+        self.prefix.is_in_line()
+    }
+
+    /// Notes that bytes were read, and events taken of them.
+    pub(super) fn advance(&mut self, bytes: &[u8], events: u64) {
+        self.prefix.add(bytes);
+        if let Some(source) = &mut self.source {
+            source.events += events;
+        }
+    }
+
+    /// What is put into the store with the events; `None` if nothing was read, or cannot be read twice.
+    pub(super) fn checkpoint(&self) -> Option<Checkpoint> {
+        let prefix = self.prefix.sums();
+        let Source { number, id, events, takes_all } = self.source.as_ref().filter(|_| prefix.bytes > 0)?;
+        Some(Checkpoint {
+            source: *number,
+            name: id.name.clone(),
+            file: id.file,
+            events: *events,
+            takes_all: *takes_all,
+            prefix,
+        })
+    }
+
+    /// Up to where it was taken.
+    pub(super) fn place(&self) -> Place {
+        Place { bytes: self.prefix.bytes(), lines: self.prefix.lines() }
+    }
+}
+
+/// Looks at the rest of a line that had no line feed when it was taken. Only blanks may follow.
+fn line_end(mut reader: Reader, known: &Checkpoint) -> Result<Reader> {
+    let mut read = Vec::new();
+    loop {
+        let (start, mut byte) = (read.len(), [0]);
+        if reader.read(&mut byte)? == 0 || byte[0] == b'\n' {
+            read.extend_from_slice(&byte[..usize::from(byte[0] == b'\n')]);
+            return Ok(Box::new(Cursor::new(read).chain(reader)));
+        }
+        read.push(byte[0]);
+        if !byte[0].is_ascii_whitespace() || start > 4096 {
+            bail!(
+                "line {} was taken as it was without its line feed, and has grown since; what follows byte {} was not taken",
+                known.prefix.lines + 1,
+                known.prefix.bytes
+            );
+        }
+    }
+}

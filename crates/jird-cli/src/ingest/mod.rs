@@ -1,0 +1,250 @@
+//! `jird ingest`: puts events into a store.
+
+mod course;
+mod found;
+mod lines;
+mod once;
+mod take;
+mod tally;
+
+use crate::input::{Counter, Input};
+use crate::limits::RecordArgs;
+use crate::outcome::{Outcome, left_out, report as say, words};
+use crate::progress::Progress;
+use crate::store_args::{SyncArgument, path_of};
+use crate::window::{nanoseconds, now};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::ValueEnum;
+use found::Id;
+use jird::Path;
+use jird_formats::files::{BadRecords, OnError, is_url};
+use jird_store::{Compression, Settings, Store, Totals, Window, WriterOptions, is_store};
+use lines::Check;
+use once::Once;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use take::Take;
+use tally::Tally;
+
+const EXAMPLES: &str = "\
+Examples:
+  jird ingest shop-log events.ndjson
+  jird ingest shop-log 2024-0*.ndjson.gz --on-error quarantine=bad.ndjson
+  jird ingest shop-log events.ndjson --resume
+  tail -f events.ndjson | jird ingest shop-log --once Properties.RequestId
+  jird ingest metrics samples.ndjson --time-field ts --column host,value --compression zstd
+
+Each line is an event: any JSON value, kept byte for byte except for white space between its
+tokens. Its time is the value of @t, or of the field that --time-field names: a text by ISO 8601, or
+a number of seconds since 1970 (of milliseconds, microseconds or nanoseconds, if it is that large).
+An event without one gets the time of its arrival. Events may come in any order.
+
+Standard error says how many events of each file were taken, and up to which line. The store keeps
+that place with the events: if a run ends early, by a bad line, a full disk or a crash, the same
+command with --resume goes on after the last event that was taken. --resume knows files by their
+content, also under another name, compressed, or grown; a last line that has no end yet is left.
+--once FIELD leaves out events that the store has already, by the value of this field, which it
+reads of all events first and keeps in memory.
+`jird query --store` asks a store, `jird store` looks after it.
+Exit codes: 0 all events were taken, 1 some lines were no events, 2 not all events were taken.";
+
+/// Put events into a store, which queries read with `--store`
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct IngestArgs {
+    /// The folder of the store; it is made if it does not exist
+    store: PathBuf,
+    /// Files of events, one per line; standard input if missing or `-`
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Of a new store: the field that holds the time of an event [default: @t]
+    #[arg(long, value_name = "FIELD")]
+    time_field: Option<String>,
+    /// Of a new store: fields that also lie as columns beside the events, for conditions that many queries have
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    column: Vec<String>,
+    /// Of a new store: how spans are compressed [default: none]
+    #[arg(long, value_enum, value_name = "HOW")]
+    compression: Option<CompressionArgument>,
+    /// When events are on disk: before each batch is acknowledged, within 200 ms, or when the system likes
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "interval")]
+    sync: SyncArgument,
+    /// What to do with a line that is no event: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add to
+    /// it)
+    #[arg(long, value_name = "HOW", default_value = "stop")]
+    on_error: OnError,
+    /// Go on in each file where an earlier run ended, so that no event is taken twice
+    #[arg(long)]
+    resume: bool,
+    /// Leave out an event if one in the store has the same value in this field
+    #[arg(long, value_name = "FIELD")]
+    once: Option<String>,
+    /// With --once: compare only with events from this time on, such as 2024-03-05, or 2d ago
+    #[arg(long, value_name = "TIME", requires = "once")]
+    once_since: Option<String>,
+    #[command(flatten)]
+    record: RecordArgs,
+    /// The number of threads that check events [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Print to standard error what was done, and how fast
+    #[arg(long)]
+    stats: bool,
+    /// Print nothing if all is well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CompressionArgument {
+    /// As they are: queries read fastest
+    None,
+    /// Half of the size or less, and nearly as fast
+    Lz4,
+    /// The smallest
+    Zstd,
+}
+
+impl IngestArgs {
+    fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings::default();
+        if let Some(field) = &self.time_field {
+            settings.time_field = path_of(field)?;
+        }
+        settings.columns = self.column.iter().map(|field| path_of(field)).collect::<Result<_>>()?;
+        settings.compression = match self.compression {
+            None | Some(CompressionArgument::None) => Compression::None,
+            Some(CompressionArgument::Lz4) => Compression::Lz4,
+            Some(CompressionArgument::Zstd) => Compression::Zstd,
+        };
+        Ok(settings)
+    }
+
+    /// What is asked for that the store was not made with.
+    fn difference(&self, made: &Settings) -> Result<Option<String>> {
+        let asked = self.settings()?;
+        let list = |paths: &[Path]| paths.iter().map(Path::to_string).collect::<Vec<_>>().join(",");
+        Ok(if self.time_field.is_some() && asked.time_field != made.time_field {
+            Some(format!("its time field is {}, and not {}", made.time_field, asked.time_field))
+        } else if !self.column.is_empty() && asked.columns != made.columns {
+            Some(format!("its columns are {}, and not {}", list(&made.columns), list(&asked.columns)))
+        } else if self.compression.is_some() && asked.compression != made.compression {
+            Some(format!("its compression is {}, and not {}", made.compression.name(), asked.compression.name()))
+        } else {
+            None
+        })
+    }
+
+    /// The store, which keeps the settings that it was made with, or is made.
+    fn store(&self) -> Result<Store> {
+        let (path, settings) = (&self.store, self.settings()?);
+        if is_url(path) {
+            bail!(
+                "{}: is a URL; a store is filled on this machine, and can then be copied there and read",
+                path.display()
+            );
+        }
+        let store = if is_store(path) { Store::open(path)? } else { Store::open_or_create(path, &settings)? };
+        match self.difference(store.settings())? {
+            Some(difference) => {
+                bail!("{}: {difference}; what a store is made with holds for all of its events", path.display())
+            }
+            None => Ok(store),
+        }
+    }
+
+    /// The keys by which events are taken once.
+    fn keys(&self, store: &Store) -> Result<Option<Once>> {
+        let Some(name) = &self.once else { return Ok(None) };
+        let since = self.once_since.as_deref().map(|time| nanoseconds("--once-since", time, now())).transpose()?;
+        Once::of(store, name, path_of(name)?, Window { since, until: None }).map(Some)
+    }
+
+    fn writer_options(&self) -> WriterOptions {
+        WriterOptions { sync: self.sync.into(), ..WriterOptions::default() }
+    }
+}
+
+pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
+    let started = Instant::now();
+    let inputs = Input::all(&args.files);
+    let resumed = args.resume.then(|| all_files(&inputs)).transpose()?;
+    let store = args.store()?;
+    let writer = store.writer(&args.writer_options()).map_err(|error| anyhow!("{error}; no event was taken"))?;
+    // The events that come now are taken all the same.
+    writer.damage().iter().for_each(|damage| say(&format!("damaged: {damage}")));
+    let read = Counter::of(&inputs);
+    let shown = read.clone();
+    let progress = Progress::start(move || shown.done(), args.quiet);
+    let mut take = Take {
+        writer: &writer,
+        waits: matches!(args.sync, SyncArgument::Batch),
+        once: args.keys(&store)?,
+        bad: BadRecords::new(&args.on_error)?,
+        check: Check {
+            settings: store.settings(),
+            record_limit: args.record.limit(),
+            stops: args.on_error == OnError::Stop,
+            grows: resumed.is_some(),
+        },
+        resumed,
+        threads: args.threads.map_or_else(threads, usize::from),
+        tally: Tally::default(),
+        is_broken: false,
+        bytes: 0,
+    };
+    take.tally.tell_at_signals();
+    let outcome = Outcome::worst(inputs, |input| take.file(input, &read));
+    drop(progress);
+    let Take { mut bad, bytes, tally, is_broken, once, .. } = take;
+    tally.tell(args.quiet);
+    once.iter().for_each(|once| once.tell(args.quiet));
+    bad.finish().context("writing the quarantine")?;
+    let totals = match writer.finish_sealed() {
+        Ok(totals) => totals,
+        // Why was told.
+        Err(_) if is_broken => return Ok(Outcome::Failed),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(error) = &totals.unsealed {
+        say(&format!("warning: {}\n{UNSEALED}", words(&error.clone().into())));
+    }
+    if args.stats {
+        say(&stats(&totals, bytes, started.elapsed()));
+    }
+    if totals.undated > 0 && !args.quiet {
+        let (count, field) = (totals.undated, &store.settings().time_field);
+        let events = if count == 1 { "1 event has" } else { &format!("{count} events have") };
+        say(&format!("note: {events} no time in `{field}`, and got the time of arrival"));
+    }
+    Ok(outcome.max(left_out(bad.count(), bad.first(), args.quiet)))
+}
+
+/// What it means that events could not be sealed.
+const UNSEALED: &str = "all that was taken is in the log, and queries find it there; the next `jird ingest` or `jird store compact` makes a span of it";
+
+/// By what the inputs are known, all of which can be read from a place on.
+fn all_files(inputs: &[Input]) -> Result<Vec<Id>> {
+    let id = |input: &Input| {
+        Id::of(input).with_context(|| {
+            format!("{}: --resume needs files, which can be read again from a place on; for pipes, --once FIELD leaves out what is there", input.name())
+        })
+    };
+    inputs.iter().map(id).collect()
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates for people")]
+fn stats(totals: &Totals, bytes: u64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    format!(
+        "{} events, {bytes} bytes, {seconds:.3} s, {:.0} MB/s; {} without a time, {} spans sealed",
+        totals.events,
+        bytes as f64 / 1e6 / seconds.max(1e-9),
+        totals.undated,
+        totals.spans,
+    )
+}

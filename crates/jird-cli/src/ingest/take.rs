@@ -1,0 +1,168 @@
+//! Taking files into a store, one after the other.
+
+use super::course::Course;
+use super::found::Id;
+use super::lines::{Check, Prepared, Wrong, prepare};
+use super::once::Once;
+use super::tally::{End, Place, Tally};
+use crate::input::{Counter, Input};
+use crate::outcome::{BadData, Outcome, PASS_BY};
+use anyhow::{Context, Result};
+use jird::lines::{self, StreamPiece, StreamPieces};
+use jird_formats::files::{BadRecord, BadRecords, Reader, record_limit_hint};
+use jird_store::{Batch, Writer};
+use std::ops::ControlFlow;
+
+/// Takes files into a store.
+pub(super) struct Take<'w> {
+    pub(super) writer: &'w Writer,
+    /// Whether each batch is on disk before the next one is appended.
+    pub(super) waits: bool,
+    /// All files of this run, if each is taken from the place on where an earlier run ended.
+    pub(super) resumed: Option<Vec<Id>>,
+    /// The keys of events that are taken only once.
+    pub(super) once: Option<Once>,
+    pub(super) bad: BadRecords,
+    pub(super) check: Check<'w>,
+    pub(super) threads: usize,
+    pub(super) tally: Tally,
+    /// Whether the store takes no more.
+    pub(super) is_broken: bool,
+    /// Bytes of text that were taken.
+    pub(super) bytes: u64,
+}
+
+/// A file that is taken.
+struct File {
+    name: String,
+    course: Course,
+    end: End,
+}
+
+impl Take<'_> {
+    /// Takes a file.
+    pub(super) fn file(&mut self, input: &Input, read: &Counter) -> Result<Outcome> {
+        let (name, id) = (input.name(), Id::of(input));
+        let is_file = id.is_some();
+        if self.is_broken {
+            self.tally.begin(name, is_file, Place::default());
+            return Ok(Outcome::Failed);
+        }
+        let open = || -> Result<Reader> {
+            let text = input.open(read)?;
+            match text.encoding() {
+                Some(encoding) => Err(BadData(format!("{}: {encoding}", input.name())).into()),
+                None => Ok(text.blank_mark().into_reader()),
+            }
+        };
+        let sources = self.writer.sources();
+        let (course, reader) = match (id, &self.resumed) {
+            (Some(id), Some(others)) => Course::resumed(&open, id, others, &sources).with_context(|| input.name())?,
+            (id, _) => (Course::whole(id, &sources), open()?),
+        };
+        self.tally.begin(name.clone(), is_file, course.place());
+        let mut file = File { name, course, end: End::Whole };
+        let pieces = StreamPieces::new(reader, self.check.record_limit);
+        let mut pieces = if input.is_live() { pieces.live() } else { pieces };
+        loop {
+            self.pieces(&mut file, &mut pieces)?;
+            let mut long = file.course.clone();
+            let passed = pieces.skip_long_line_with(&mut |bytes| long.advance(bytes, 0));
+            if passed.with_context(|| input.name())?.is_none() {
+                break;
+            }
+            if self.check.grows && long.is_in_line() {
+                file.end = End::OpenLine;
+                break;
+            }
+            self.note(&file.name, file.course.place(), &Wrong::too_long())?;
+            file.course = long;
+            self.take(Batch::default(), &file.course)?;
+        }
+        self.tally.ended(file.end);
+        Ok(Outcome::Fine)
+    }
+
+    /// Takes the events of all pieces in order.
+    fn pieces(
+        &mut self,
+        file: &mut File,
+        pieces: &mut (impl Iterator<Item = std::io::Result<StreamPiece>> + Send),
+    ) -> Result<()> {
+        let (check, threads) = (self.check, self.threads);
+        let work = |(): &mut (), piece: std::io::Result<StreamPiece>| (piece.map(|piece| prepare(piece, &check)), 0);
+        let mut result = Ok(());
+        lines::drive(
+            pieces.map(|piece| (0, piece)),
+            threads,
+            || (),
+            work,
+            |prepared, _| {
+                result = match prepared {
+                    Ok(prepared) => self.piece(file, prepared),
+                    Err(error) => Err(error).with_context(|| file.name.clone()),
+                };
+                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            },
+        );
+        result
+    }
+
+    fn piece(&mut self, file: &mut File, prepared: Prepared) -> Result<()> {
+        let start = file.course.place();
+        if prepared.is_array && start.bytes == 0 {
+            let (name, line) = (&file.name, prepared.first_line());
+            let hint = "jird convert FILE - --to ndjson | jird ingest STORE";
+            let message = "an array begins here and does not end on its line, but each line must be an event; if the text is one array, try";
+            return Err(BadData(format!("{name}:{line}: {message}: {hint}")).into());
+        }
+        let Prepared { piece, mut batch, wrong, end, .. } = prepared;
+        // A bad line that does not end the work is set aside before the lines after it are taken: a run that is ended here
+        // sets it aside twice, and not never.
+        if !self.check.stops {
+            wrong.iter().try_for_each(|wrong| self.note(&file.name, start, wrong))?;
+        }
+        if let Some(once) = &mut self.once {
+            once.filter(&mut batch)?;
+        }
+        if end > 0 {
+            file.course.advance(&piece[..end], batch.events());
+            self.take(batch, &file.course)?;
+            self.bytes += end as u64;
+        }
+        match wrong.first() {
+            Some(wrong) if self.check.stops => return self.note(&file.name, start, wrong),
+            _ if end < piece.len() => file.end = End::OpenLine,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Puts events into the store, and with them how far their file was taken.
+    fn take(&mut self, batch: Batch, course: &Course) -> Result<()> {
+        let taken = self.tally.take(batch.events(), course.place(), || match course.checkpoint() {
+            Some(checkpoint) => self.writer.append_from(batch, &checkpoint),
+            None => self.writer.append(batch),
+        });
+        let durable = taken.and_then(|ticket| if self.waits { self.writer.commit(ticket) } else { Ok(()) });
+        self.is_broken = durable.is_err();
+        durable.map_err(Into::into)
+    }
+
+    /// Sets a bad line aside, or fails with it. Its piece begins at a place.
+    fn note(&mut self, name: &str, start: Place, wrong: &Wrong) -> Result<()> {
+        let kind = wrong.error.kind();
+        let is_long = kind == jird::ErrorKind::Size;
+        let hint = if is_long { record_limit_hint(self.check.record_limit) } else { String::new() };
+        let (line, offset) = (start.lines + wrong.line, start.bytes + wrong.offset as u64);
+        let located = wrong.error.locate(&wrong.raw).after_lines(line, offset);
+        let words = format!("{name}:{}:{}: {kind}{hint} {}", located.line(), located.column(), located.place());
+        if self.check.stops {
+            return Err(BadData(words + PASS_BY).into());
+        }
+        let place = jird::event::Place { line: located.line(), offset, record: 0 };
+        let message = format!("{kind}{hint} {}", located.place());
+        let bad = BadRecord { file: name, place, kind: wrong.error.code(), message: &message, raw: &wrong.raw };
+        self.bad.note(&bad).context("writing the quarantine")
+    }
+}
