@@ -482,6 +482,7 @@ def child(seed, seconds):
     gc.set_threshold(1 + seed % 2, 1000, 10)
     for _ in range(8):
         Bomb(host)
+    gc.disable()
     end, calls = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         calls += 1

@@ -224,10 +224,13 @@ impl Step {
     fn is_quiet(&self, steps: &[Self]) -> bool {
         // Their hashes are computed in C.
         let is_plain = |step: usize| matches!(steps[step], Self::Any | Self::Str | Self::Int);
+        // A key that is an integer of many digits may be read by Python's own code.
+        let is_key = |step: usize| matches!(steps[step], Self::Any | Self::Str);
         match self {
             Self::Uuid(_) | Self::Decimal(_) | Self::Model(..) => false,
             Self::Choice(choice) => choice.fallback.is_none() && choice.others.is_empty(),
-            Self::Set(of) | Self::FrozenSet(of) | Self::Dict(of, _) => is_plain(*of),
+            Self::Set(of) | Self::FrozenSet(of) => is_plain(*of),
+            Self::Dict(of, _) => is_key(*of),
             Self::Object(object) => object.is_quiet,
             _ => true,
         }
