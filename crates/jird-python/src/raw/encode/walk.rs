@@ -14,6 +14,11 @@ use pyo3::prelude::*;
 /// Integers beyond this are refused if they must be exact as a double, in either direction.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
+/// At every so many levels, the stack is looked at: they take a small part of what is kept free there.
+const LEVELS: usize = 16;
+
+const _: () = assert!(DEPTH_MAX.is_multiple_of(LEVELS), "the deepest level is looked at");
+
 /// The state of the walk.
 pub(crate) struct Walk<'py> {
     pub(crate) out: Output<'py>,
@@ -63,7 +68,8 @@ impl<'py> Walk<'py> {
     /// `object` lives at least until code of Python runs, unless it is null.
     #[inline(always)]
     unsafe fn open_object(&mut self, bracket: u8, object: *mut PyObject) -> Result<(), Failure> {
-        if self.open.depth() == DEPTH_MAX || !self.stack.has_room() {
+        let depth = self.open.depth();
+        if depth.is_multiple_of(LEVELS) && (depth == DEPTH_MAX || !self.stack.has_room()) {
             return Err(self.too_deep());
         }
         // SAFETY: the caller's promise.
