@@ -8,7 +8,7 @@ use crate::miri;
 use crate::packages;
 use crate::python;
 use crate::step::{Log, Outcome, Step};
-use crate::test::both;
+use crate::test::{both, missing_for_narrow, narrow_tests};
 
 /// How long to fuzz each target, unless an option says otherwise.
 pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
@@ -37,6 +37,10 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
                 log.run_tests(command.env("JIRD_QUERY_SEEDS", "5000").env("JIRD_QUERY_ALL_WAYS", "500"))
             },
         ),
+        Step::new("narrow", "all tests of the engine on 32 bits", |house, log| match missing_for_narrow(house) {
+            Some(missing) => Outcome::Skipped(missing),
+            None => narrow_tests(house, log, &["--lib", "--test", "all", "--test", "miri"]),
+        }),
         Step::new("fuzz", "every fuzz target for minutes, or up to a number of executions", move |house, log| {
             fuzz::run(house, log, fuzzing)
         }),

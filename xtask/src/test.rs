@@ -56,6 +56,9 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         }),
         // These compare no times, so they may have company; the longest first.
         Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64).in_company().alone_in(&["aarch64"]),
+        Step::new("narrow", "the engine on 32 bits: tests on i686, and what compiles to WebAssembly", narrow)
+            .in_company()
+            .alone_in(&["narrow"]),
         Step::new("miri", "every public way in under Miri, with small texts, in two minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
         })
@@ -208,4 +211,44 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
         "qemu-aarch64-static -cpu max,sve=off -L /usr/aarch64-linux-gnu",
     );
     log.run_tests(&mut command)
+}
+
+/// What a `usize` of 32 bits is tested with.
+const NARROW: &str = "i686-unknown-linux-gnu";
+
+/// The targets on which the engine and the drop-in are compiled, and nothing runs.
+const COMPILED: [&str; 2] = ["wasm32-unknown-unknown", "wasm32-wasip1"];
+
+/// Runs the engine's unit tests, and those that Miri runs: every public way in, with small texts. All of its tests take
+/// minutes to compile: `cargo xtask deep narrow`.
+fn narrow(house: &House, log: &mut Log) -> Outcome {
+    if let Some(missing) = missing_for_narrow(house) {
+        return Outcome::Skipped(missing);
+    }
+    narrow_tests(house, log, &["--lib", "--test", "miri"])
+}
+
+/// Runs these tests of the engine on 32 bits, and compiles the crates for the other targets.
+pub(crate) fn narrow_tests(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
+    let folder = house.target.join("narrow");
+    for target in COMPILED {
+        let packages = ["check", "--package", "jird", "--package", "jird-serde-json", "--target", target];
+        if !log.run(house.cargo(packages).arg("--target-dir").arg(&folder)) {
+            return Outcome::Failed;
+        }
+    }
+    let mut command = house.cargo(["test", "--package", "jird", "--target", NARROW]);
+    command.args(tests).arg("--target-dir").arg(&folder).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    log.run_tests(command.env("JIRD_SLOW", "1"))
+}
+
+/// What is not installed.
+pub(crate) fn missing_for_narrow(house: &House) -> Option<String> {
+    let installed = house.says("rustup", &["target", "list", "--installed"]).unwrap_or_default();
+    let targets = [NARROW, COMPILED[0], COMPILED[1]];
+    if let Some(target) = targets.iter().find(|target| !installed.lines().any(|line| line == **target)) {
+        return Some(format!("rustup target add {target}"));
+    }
+    let links = house.answers("cc", &["-m32", "-shared", "-x", "c", "/dev/null", "-o", "/dev/null"]);
+    (!links).then(|| "no C compiler for 32 bits: gcc-multilib has it".into())
 }

@@ -10,7 +10,7 @@ pub(crate) const OFFSET_BITS: u32 = if cfg!(jird_small_limits) { 16 } else { 32 
 pub(crate) const PAST_END: usize = 64;
 
 /// The maximum length of a document's text, in bytes: an offset has [`OFFSET_BITS`] bits, and may lie past the end.
-pub(crate) const SIZE_MAX: usize = (1 << OFFSET_BITS) - 1 - PAST_END;
+pub(crate) const SIZE_MAX: usize = (usize::MAX >> (usize::BITS - OFFSET_BITS)) - PAST_END;
 
 /// Lengths of scalars from this value on are not stored.
 pub(crate) const LENGTH_MAX: usize = if cfg!(jird_small_limits) { (1 << 7) - 1 } else { (1 << 27) - 1 };

@@ -70,7 +70,7 @@ impl Slot {
     /// `2^OFFSET_BITS` bytes. At most every other byte of it is a comma that separates children.
     #[inline(always)]
     fn pack(word: usize, commas: u32, object: u64) -> u64 {
-        debug_assert!(word >> OFFSET_BITS == 0 && commas >> (OFFSET_BITS - 1) == 0);
+        debug_assert!(word as u64 >> OFFSET_BITS == 0 && commas >> (OFFSET_BITS - 1) == 0);
         object << Self::OBJECT | u64::from(commas) << Self::COMMAS | word as u64
     }
 
