@@ -63,7 +63,11 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             python::hostile,
         ),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
-        Step::new("migrate", "ten crates pass their tests with jird-serde-json for serde_json", migrate::run),
+        Step::new(
+            "migrate",
+            "ten crates, and serde_json itself, pass their tests with jird-serde-json for serde_json",
+            migrate::run,
+        ),
         Step::new("budget", "a cold build, its program and its start cost no more than they may", budget::run),
         Step::new("bars", "the barometer's bars hold", |house, log| {
             if !house.answers("c++", &["--version"]) {

@@ -138,7 +138,11 @@ fn tests(house: &House, log: &mut Log) -> Outcome {
     }
     let engine = log.run_tests(&mut engine);
     let mut command = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
-    both(engine, log.run_tests(command.args(others(house))))
+    let others = log.run_tests(command.args(others(house)));
+    // A feature that changes results, and that no other package turns on.
+    let mut digits = house.cargo(["test", "--package", "jird-serde-json", "--test", "digits"]);
+    let digits = log.run_tests(digits.args(["--features", "arbitrary_precision"]));
+    both(both(engine, others), digits)
 }
 
 pub(crate) fn both(one: Outcome, other: Outcome) -> Outcome {

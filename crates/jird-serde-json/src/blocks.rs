@@ -4,7 +4,7 @@
 //! never asked for more once a value is complete. While a value is not complete, the engine checks what is there, so
 //! that an error is reported at once, and not after a read that may wait forever.
 
-use crate::de::from_slice;
+use crate::de::{from_slice, honest};
 use crate::error::{Error, Result};
 use jird::event::{Feed, Sink};
 use serde_core::de::{self, Deserialize, IgnoredAny};
@@ -134,7 +134,7 @@ impl<R: io::Read> ValueReader<R> {
             self.text.resize((2 * self.end).max(BLOCK_BYTES), 0);
         }
         loop {
-            match self.reader.read(&mut self.text[self.end..]) {
+            match honest(&mut self.reader, &mut self.text[self.end..]) {
                 Ok(len) => {
                     self.end += len;
                     return Ok(len);

@@ -96,12 +96,33 @@ where
     R: io::Read,
     T: DeserializeOwned,
 {
-    let mut reader = rdr;
+    let mut reader = Honest(rdr);
     let mut text = Vec::new();
     match (&mut reader).take(KEPT_MAX as u64).read_to_end(&mut text) {
         Ok(_) if text.len() < KEPT_MAX => from_slice(&text),
         Ok(_) => jird::from_reader(io::Cursor::new(text).chain(reader)).map_err(of_engine),
         Err(error) => serde_json::from_reader(io::Cursor::new(text).chain(Failing(Some(error)))),
+    }
+}
+
+/// A reader whose lies are errors: the standard library panics where a reader claims to have read more than there was room
+/// for.
+struct Honest<R>(R);
+
+impl<R: io::Read> io::Read for Honest<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        honest(&mut self.0, to)
+    }
+}
+
+/// Reads once. An error if the reader says that it has read more than there is room for.
+pub(crate) fn honest(reader: &mut impl io::Read, to: &mut [u8]) -> io::Result<usize> {
+    match reader.read(to)? {
+        read if read <= to.len() => Ok(read),
+        read => {
+            let room = to.len();
+            Err(io::Error::other(format!("the reader said that it read {read} bytes into a buffer of {room}")))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! The functions write with the engine. [`Serializer`] is `serde_json`'s, so that any [`Formatter`] works.
 
 use crate::error::{Error, Result};
-use serde_core::ser::Serialize;
+use serde_core::ser::{self, Serialize, SerializeMap};
 pub use serde_json::ser::{CharEscape, CompactFormatter, Compound, Formatter, PrettyFormatter, Serializer, State};
 use std::io;
 
@@ -21,7 +21,7 @@ pub fn to_string<T>(value: &T) -> Result<String>
 where
     T: ?Sized + Serialize,
 {
-    jird::to_string(value).or_else(|_| serde_json::to_string(value))
+    jird::to_string(value).map_err(of_engine)
 }
 
 /// Serializes a value as indented JSON.
@@ -33,7 +33,7 @@ pub fn to_string_pretty<T>(value: &T) -> Result<String>
 where
     T: ?Sized + Serialize,
 {
-    jird::to_string_pretty(value).or_else(|_| serde_json::to_string_pretty(value))
+    jird::to_string_pretty(value).map_err(of_engine)
 }
 
 /// [`to_string`] as bytes.
@@ -45,7 +45,7 @@ pub fn to_vec<T>(value: &T) -> Result<Vec<u8>>
 where
     T: ?Sized + Serialize,
 {
-    jird::to_vec(value).or_else(|_| serde_json::to_vec(value))
+    jird::to_vec(value).map_err(of_engine)
 }
 
 /// [`to_string_pretty`] as bytes.
@@ -57,11 +57,11 @@ pub fn to_vec_pretty<T>(value: &T) -> Result<Vec<u8>>
 where
     T: ?Sized + Serialize,
 {
-    jird::to_vec_pretty(value).or_else(|_| serde_json::to_vec_pretty(value))
+    jird::to_vec_pretty(value).map_err(of_engine)
 }
 
 /// Writes the output of [`to_string`], some kilobytes at a time; each piece ends with a whole character. The writer is
-/// not flushed. If the value fails, what it had written before is written.
+/// not flushed. If the value fails, the pieces that were full are written, and nothing else.
 ///
 /// ```
 /// let mut text = Vec::new();
@@ -78,7 +78,7 @@ where
     W: io::Write,
     T: ?Sized + Serialize,
 {
-    written(writer, |writer| jird::to_writer(writer, value), |rest| serde_json::to_writer(rest, value))
+    jird::to_writer(writer, value).map_err(of_engine)
 }
 
 /// [`to_writer`] with the output of [`to_string_pretty`].
@@ -91,66 +91,50 @@ where
     W: io::Write,
     T: ?Sized + Serialize,
 {
-    written(writer, |writer| jird::to_writer_pretty(writer, value), |rest| serde_json::to_writer_pretty(rest, value))
+    jird::to_writer_pretty(writer, value).map_err(of_engine)
 }
 
-/// Writes with the engine. If the value fails, `serde_json` writes the rest, and tells the error in its words.
-#[inline]
-fn written<W: io::Write>(
-    writer: W,
-    engine: impl FnOnce(&mut Counted<W>) -> core::result::Result<(), jird::Error>,
-    again: impl FnOnce(Rest<W>) -> Result<()>,
-) -> Result<()> {
-    let mut writer = Counted { writer, written: 0 };
-    match engine(&mut writer) {
-        Ok(()) => Ok(()),
-        Err(error) if error.is_io() => Err(Error::io(error.into())),
-        Err(_) => again(writer.rest()),
+/// The error of the engine in the type, the words and the category of `serde_json`.
+#[cold]
+fn of_engine(error: jird::Error) -> Error {
+    if error.is_io() {
+        return Error::io(error.into());
+    }
+    let words = error.to_string();
+    // Only `serde_json` can make its errors of syntax: it is given a map with such a key.
+    if error.is_syntax()
+        && let Some(refused) = [WrongKey::Unit, WrongKey::Nan]
+            .iter()
+            .filter_map(WrongKey::refused)
+            .find(|refused| refused.to_string() == words)
+    {
+        return refused;
+    }
+    ser::Error::custom(words)
+}
+
+/// A map whose key JSON cannot have.
+enum WrongKey {
+    /// Not a string.
+    Unit,
+    /// A float that is not finite.
+    Nan,
+}
+
+impl WrongKey {
+    fn refused(&self) -> Option<Error> {
+        serde_json::to_writer(io::sink(), self).err()
     }
 }
 
-/// Counts what a writer takes.
-struct Counted<W> {
-    writer: W,
-    written: usize,
-}
-
-impl<W> Counted<W> {
-    /// A writer that takes the same text from its start, and writes what was not written.
-    fn rest(self) -> Rest<W> {
-        Rest { writer: self.writer, skip: self.written }
-    }
-}
-
-impl<W: io::Write> io::Write for Counted<W> {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        let taken = self.writer.write(text)?;
-        self.written += taken;
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
-    }
-}
-
-/// Skips the beginning of what it is given.
-struct Rest<W> {
-    writer: W,
-    skip: usize,
-}
-
-impl<W: io::Write> io::Write for Rest<W> {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        if self.skip >= text.len() {
-            self.skip -= text.len();
-            return Ok(text.len());
+impl Serialize for WrongKey {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> core::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        match self {
+            Self::Unit => map.serialize_key(&())?,
+            Self::Nan => map.serialize_key(&f64::NAN)?,
         }
-        let skipped = core::mem::take(&mut self.skip);
-        Ok(skipped + self.writer.write(&text[skipped..])?)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        map.serialize_value(&())?;
+        map.end()
     }
 }

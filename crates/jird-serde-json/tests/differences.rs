@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use jird_serde_json::{Number, Value, json};
+use serde::ser::SerializeSeq;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -91,28 +92,6 @@ fn trees_of_the_other_crate() {
     assert!(serde_json::Value::try_from(lost).unwrap_err().to_string().contains("loses"));
 }
 
-#[test]
-fn formatters_of_your_own() {
-    use jird_serde_json::ser::{Formatter, Serializer};
-    struct Marks;
-    impl Formatter for Marks {
-        fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-            write!(writer, "<{value}>")
-        }
-        fn write_raw_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-            write!(writer, "({fragment})")
-        }
-    }
-    fn marked(value: &impl Serialize) -> String {
-        let mut text = Vec::new();
-        value.serialize(&mut Serializer::with_formatter(&mut text, Marks)).unwrap();
-        String::from_utf8(text).unwrap()
-    }
-    let text = "[1.50,1e2,2.5]";
-    assert_eq!(marked(&serde_json::from_str::<serde_json::Value>(text).unwrap()), "[<1.5>,<100>,<2.5>]");
-    assert_eq!(marked(&jird_serde_json::from_str::<Value>(text).unwrap()), "[(1.50),(1e2),<2.5>]");
-}
-
 /// Counts the calls of a writer, and wants whole characters.
 #[derive(Default)]
 struct Calls(usize);
@@ -195,6 +174,26 @@ fn depth_of_trees() {
 }
 
 #[test]
+fn numbers_cut_in_streams() {
+    for cut in ["{\"x\":4.", "[-", "4e", "4e+"] {
+        let theirs = jird_serde_json::Deserializer::from_str(cut).into_iter::<serde_json::Value>().next();
+        assert!(theirs.unwrap().unwrap_err().is_eof(), "{cut}");
+        let ours = jird_serde_json::Deserializer::from_str(cut).into_iter::<Value>().next().unwrap().unwrap_err();
+        assert!(ours.is_syntax() && ours.to_string().starts_with("invalid number"), "{cut}: {ours}");
+        let whole = jird_serde_json::from_str::<Value>(cut).unwrap_err();
+        assert_eq!(whole.to_string(), serde_json::from_str::<serde_json::Value>(cut).unwrap_err().to_string());
+        let blocks = jird_serde_json::blocks::ValueReader::new(cut.as_bytes()).read::<Value>().unwrap_err();
+        assert!(blocks.is_eof(), "{cut}: {blocks}");
+    }
+    // What is cut elsewhere ends too early for both.
+    for cut in ["{\"x\":tr", "[\"a\\u00", "[\"\\ud800", "[\"\\ud800\\u", "{\"x\"", "[1", "\"a\\", "nul"] {
+        let ours = jird_serde_json::Deserializer::from_str(cut).into_iter::<Value>().next().unwrap().unwrap_err();
+        let theirs = jird_serde_json::Deserializer::from_str(cut).into_iter::<serde_json::Value>().next();
+        assert_eq!(ours.is_eof(), theirs.unwrap().unwrap_err().is_eof(), "{cut}: {ours}");
+    }
+}
+
+#[test]
 fn places_of_the_errors_of_readers() {
     struct Fails<'a>(&'a [u8]);
     impl Read for Fails<'_> {
@@ -211,6 +210,47 @@ fn places_of_the_errors_of_readers() {
         places.push(theirs.line());
     }
     assert!(places.iter().any(|&line| line > 0), "{places:?}");
+}
+
+#[test]
+fn what_is_written_of_a_value_that_fails() {
+    struct Fails;
+    impl Serialize for Fails {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("on purpose"))
+        }
+    }
+    let value = (vec!["é"; 10_000], Fails);
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    let refused = serde_json::to_writer(&mut theirs, &value).unwrap_err();
+    assert_eq!(jird_serde_json::to_writer(&mut ours, &value).unwrap_err().to_string(), refused.to_string());
+    assert!(!ours.is_empty() && ours.len() < theirs.len() && theirs.starts_with(&ours), "{} bytes", ours.len());
+}
+
+#[test]
+fn types_that_break_serde_s_rules() {
+    /// Continues after one of its parts has failed.
+    struct GoesOn;
+    impl Serialize for GoesOn {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut list = serializer.serialize_seq(None)?;
+            let _ = list.serialize_element(&BTreeMap::from([((), 1)]));
+            list.end()
+        }
+    }
+    /// Has elements, and says that it has none.
+    struct Lies;
+    impl Serialize for Lies {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut list = serializer.serialize_seq(Some(0))?;
+            list.serialize_element(&1)?;
+            list.end()
+        }
+    }
+    assert!(serde_json::from_str::<Value>(&serde_json::to_string(&GoesOn).unwrap()).is_err());
+    assert!(jird_serde_json::to_string(&GoesOn).is_err());
+    assert_eq!(serde_json::to_string(&Lies).unwrap(), "[],1]");
+    assert_eq!(jird_serde_json::to_string(&Lies).unwrap(), "[1]");
 }
 
 #[test]

@@ -226,3 +226,39 @@ fn the_digits_of_numbers_come_back_from_their_text() {
         assert_eq!(number.as_f64().map(f64::to_bits), text.parse::<f64>().ok().map(f64::to_bits), "{text}");
     }
 }
+
+/// Marks what a number is written by.
+struct Marks;
+
+impl jird_serde_json::ser::Formatter for Marks {
+    fn write_f64<W: ?Sized + std::io::Write>(&mut self, writer: &mut W, value: f64) -> std::io::Result<()> {
+        write!(writer, "<{value}>")
+    }
+
+    fn write_raw_fragment<W: ?Sized + std::io::Write>(&mut self, _: &mut W, _: &str) -> std::io::Result<()> {
+        Err(std::io::Error::other("raw values are not supported"))
+    }
+}
+
+#[test]
+fn a_formatter_of_another_crate_receives_the_double_of_a_number() {
+    fn marked(value: &impl Serialize) -> String {
+        let mut text = Vec::new();
+        let mut serializer = jird_serde_json::Serializer::with_formatter(&mut text, Marks);
+        value.serialize(&mut serializer).expect("a text");
+        String::from_utf8(text).expect("UTF-8")
+    }
+    for text in ["[1.50,1e2,2.5]", "[123456789012345678901,0.1000000000000000001,{\"a\":-0}]", "{\"a\":-1.0E-2}"] {
+        let theirs = marked(&serde_json::from_str::<serde_json::Value>(text).expect("JSON"));
+        assert_eq!(marked(&jird_serde_json::from_str::<Value>(text).expect("JSON")), theirs);
+    }
+    // With the formatters of `serde_json` itself, the text stays.
+    let text = "[1.50,123456789012345678901]";
+    let value: Value = jird_serde_json::from_str(text).expect("JSON");
+    let mut written = Vec::new();
+    value.serialize(&mut jird_serde_json::Serializer::new(&mut written)).expect("a text");
+    assert_eq!(written, text.as_bytes());
+    let mut pretty = Vec::new();
+    value.serialize(&mut jird_serde_json::Serializer::pretty(&mut pretty)).expect("a text");
+    assert_eq!(String::from_utf8(pretty).expect("UTF-8"), "[\n  1.50,\n  123456789012345678901\n]");
+}

@@ -92,7 +92,7 @@ pub mod ser {
 #[doc(hidden)]
 pub mod hooks {
     #[cfg(feature = "serde")]
-    pub use crate::data_model::{BufferedFloat, Decimal, EXACT_NUMBERS, RAW_TEXT, buffered_float};
+    pub use crate::data_model::{ALL_NUMBERS, BufferedFloat, Decimal, EXACT_NUMBERS, RAW_TEXT, buffered_float};
     pub use crate::lines::When;
     pub use crate::tape::{Technique, pointer_index, pointer_key};
     pub use crate::text::direct::{

@@ -29,6 +29,46 @@ pub(crate) fn route<E>() -> Route {
     }
 }
 
+/// Whether a serializer of `serde_json`'s, or a tree's, takes the text of a number as it stands. Keys have other texts. And
+/// with a [`Formatter`] that is not `serde_json`'s, raw text would go to that formatter, which need not know any: RFC 8785
+/// has none.
+///
+/// [`Formatter`]: crate::ser::Formatter
+pub(crate) fn takes_text<S>() -> bool {
+    let name = core::any::type_name::<S>();
+    match name.strip_prefix("&mut serde_json::ser::Serializer<") {
+        Some(parameters) => matches!(
+            last_parameter(parameters),
+            // A default has no name.
+            None | Some(
+                "serde_json::ser::CompactFormatter"
+                    | "serde_json::ser::PrettyFormatter"
+                    | "serde_json::ser::PrettyFormatter<'_>"
+            )
+        ),
+        None => !name.starts_with("serde_json::ser::") && !name.starts_with("&mut "),
+    }
+}
+
+/// The last of the type parameters, if there are several. `parameters` ends with the bracket behind them.
+fn last_parameter(parameters: &str) -> Option<&str> {
+    let mut depth = 0_usize;
+    let mut before = b' ';
+    let is_border = |byte: u8| {
+        match byte {
+            b'<' | b'(' | b'[' => depth += 1,
+            // The arrow of a function's type is no bracket.
+            b'>' if before == b'-' => {}
+            b'>' | b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = byte;
+        byte == b',' && depth == 0
+    };
+    let at = parameters.bytes().position(is_border)?;
+    Some(parameters[at + 1..].strip_suffix('>')?.trim())
+}
+
 /// The name that `serde_json` gives to its numbers with the feature `arbitrary_precision`.
 const NUMBER_TEXT: &str = "$serde_json::private::Number";
 
@@ -90,6 +130,23 @@ impl<'de> MapAccess<'de> for RawMember<'_> {
         match self.0.take() {
             Some(text) => seed.deserialize(StrDeserializer::new(text)),
             None => Err(de::Error::custom("`next_value` was called without `next_key`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_formatter_is_found_in_the_name_of_a_serializer() {
+        for (parameters, last) in [
+            ("&mut alloc::vec::Vec<u8>>", None),
+            ("a::W<u8, fn(u8, [u8; 2]) -> a::B<u8, ()>>>", None),
+            ("a::W<u8, fn(u8, [u8; 2]) -> a::B<u8, ()>>, b::F<'_>>", Some("b::F<'_>")),
+            ("(u8, u8), serde_json::ser::PrettyFormatter>", Some("serde_json::ser::PrettyFormatter")),
+        ] {
+            assert_eq!(last_parameter(parameters), last, "{parameters}");
         }
     }
 }

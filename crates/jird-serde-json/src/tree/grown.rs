@@ -7,13 +7,12 @@ use super::Value;
 use super::de::{Form, ValueVisitor};
 use crate::tree::exact;
 use crate::tree::map::Map;
-use crate::tree::number::Number;
+use crate::tree::number::{NUMBERS, Number};
 use core::cell::Cell;
 use core::fmt;
-use jird::hooks::EXACT_NUMBERS;
 use serde_core::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 
-/// The tree of a value. Numbers come with all of their digits, as `EXACT_NUMBERS` says.
+/// The tree of a value. Numbers come with all of their digits.
 #[inline]
 pub(super) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     let mut stack = KEPT.try_with(Cell::take).unwrap_or_default();
@@ -54,7 +53,7 @@ impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_newtype_struct(EXACT_NUMBERS, self)
+        deserializer.deserialize_newtype_struct(NUMBERS, self)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::tree::exact::{self, Route};
 use core::fmt::{self, Debug, Display};
 use core::hash::{Hash, Hasher};
 use core::str::FromStr;
-use jird::hooks::{BufferedFloat, EXACT_NUMBERS, RAW_TEXT, buffered_float};
+use jird::hooks::{ALL_NUMBERS, BufferedFloat, EXACT_NUMBERS, RAW_TEXT, buffered_float};
 use serde_core::de::{self, Deserialize, Deserializer, MapAccess, Unexpected, Visitor};
 use serde_core::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -37,7 +37,7 @@ enum N {
     /// Finite.
     Float(f64),
     Decimal(Decimal),
-    /// Finite as an `f64`.
+    /// Finite as an `f64`, unless it may have [any size](ANY_SIZE).
     Text(Box<str>),
 }
 
@@ -55,6 +55,13 @@ impl From<jird::hooks::Decimal> for Decimal {
         Self { digits: decimal.digits, scale: decimal.places, negative: decimal.negative }
     }
 }
+
+/// With `arbitrary_precision`, a number is its text, as in `serde_json`: of any size, as short as an `f32` is written, equal
+/// to the same text, and with a sign before a positive exponent.
+pub(super) const ANY_SIZE: bool = cfg!(feature = "arbitrary_precision");
+
+/// How the engine is asked for numbers.
+pub(super) const NUMBERS: &str = if ANY_SIZE { ALL_NUMBERS } else { EXACT_NUMBERS };
 
 /// Any number of this many digits fits into a `u64`.
 const DIGITS_MAX: usize = 19;
@@ -139,10 +146,13 @@ impl Number {
         }
     }
 
-    /// The number of a text that is known to be one, and to be finite as an `f64`.
+    /// The number of a text that is known to be one, and to be finite as an `f64`, unless it may have [any size](ANY_SIZE).
     #[inline]
     pub(crate) fn of_text(text: &str) -> Self {
-        Self::of(N::plain(text.as_bytes()).unwrap_or_else(|| N::of_long(text)))
+        Self::of(
+            N::plain(text.as_bytes())
+                .unwrap_or_else(|| if ANY_SIZE { N::of_long(&with_signed_exponent(text)) } else { N::of_long(text) }),
+        )
     }
 
     /// The number that the engine has [packed](jird::hooks::Decimal::packed).
@@ -151,10 +161,10 @@ impl Number {
         Self::of(N::Decimal(jird::hooks::Decimal::of_packed(decimal).into()))
     }
 
-    /// The number of a text, if it is one and is finite as an `f64`.
+    /// The number of a text, if it is one, and is finite as an `f64` or may have [any size](ANY_SIZE).
     pub(crate) fn of_any_text(text: &str) -> Option<Self> {
-        jird::Number::new(text)?.to_f64()?;
-        Some(Self::of_text(text))
+        let number = jird::Number::new(text)?;
+        (ANY_SIZE || number.to_f64().is_some()).then(|| Self::of_text(text))
     }
 
     /// Whether the number is an `i64`.
@@ -196,9 +206,9 @@ impl Number {
         if let N::PosInt(value) = self.n { Some(value) } else { None }
     }
 
-    /// The nearest `f64`.
+    /// The nearest `f64`. With `arbitrary_precision` it may be infinite, and is then `None`.
     pub fn as_f64(&self) -> Option<f64> {
-        Some(self.to_f64())
+        Some(self.to_f64()).filter(|value| !ANY_SIZE || value.is_finite())
     }
 
     fn to_f64(&self) -> f64 {
@@ -226,8 +236,11 @@ impl Number {
         f.is_finite().then(|| Self::of(N::Float(f)))
     }
 
-    /// The number of an `f32`, as the `f64` of the same value.
+    /// The number of an `f32`, as the `f64` of the same value; with `arbitrary_precision`, as it is written.
     pub(crate) fn from_f32(f: f32) -> Option<Number> {
+        if ANY_SIZE {
+            return f.is_finite().then(|| Self::of_text(zmij::Buffer::new().format(f)));
+        }
         Self::from_f64(f.into())
     }
 
@@ -295,7 +308,10 @@ impl Number {
         match &self.n {
             N::PosInt(value) => visitor.visit_u64(*value),
             N::NegInt(value) => visitor.visit_i64(*value),
-            _ => visitor.visit_f64(self.to_f64()),
+            _ => match self.as_f64() {
+                Some(value) => visitor.visit_f64(value),
+                None => Err(de::Error::custom("number out of range")),
+            },
         }
     }
 
@@ -310,7 +326,7 @@ impl Number {
     /// The number of an `f64` that another format, or a buffer of serde's, gives.
     #[cold]
     pub(crate) fn of_visited<E: de::Error>(value: f64) -> Result<Option<Self>, E> {
-        match buffered_float(value) {
+        match buffered_float::<E>(value) {
             BufferedFloat::Text(text) => Ok(Self::of_any_text(&text)),
             BufferedFloat::Unknown | BufferedFloat::SameValue => Ok(Self::from_f64(value)),
             BufferedFloat::Ambiguous => Err(E::custom(format_args!(
@@ -341,13 +357,15 @@ impl N {
     }
 }
 
-/// As in `serde_json`: integers are equal to the same integers, and all other numbers to those with the same `f64`.
+/// As in `serde_json`: integers are equal to the same integers, and all other numbers to those with the same `f64`, or with
+/// `arbitrary_precision` to those with the same text.
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
         match (&self.n, &other.n) {
             (N::PosInt(one), N::PosInt(two)) => one == two,
             (N::NegInt(one), N::NegInt(two)) => one == two,
             (N::PosInt(_) | N::NegInt(_), _) | (_, N::PosInt(_) | N::NegInt(_)) => false,
+            _ if ANY_SIZE => self.with_text(|one| other.with_text(|other| one == other)),
             _ => self.to_f64() == other.to_f64(),
         }
     }
@@ -355,11 +373,23 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
+/// A number's text with its exponent as `serde_json` writes it with `arbitrary_precision`: `1E5` is `1e+5`.
+fn with_signed_exponent(text: &str) -> String {
+    let mut text = text.to_ascii_lowercase();
+    if let Some(e) = text.find('e')
+        && text.as_bytes().get(e + 1).is_some_and(u8::is_ascii_digit)
+    {
+        text.insert(e + 1, '+');
+    }
+    text
+}
+
 impl Hash for Number {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.n {
             N::PosInt(value) => value.hash(state),
             N::NegInt(value) => value.hash(state),
+            _ if ANY_SIZE => self.with_text(|text| text.hash(state)),
             // Both zeros are equal.
             _ => (self.to_f64() + 0.0).to_bits().hash(state),
         }
@@ -416,7 +446,9 @@ impl Number {
     fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match exact::route::<S::Error>() {
             Route::Engine => self.with_text(|text| serializer.serialize_newtype_struct(RAW_TEXT, &NumberText(text))),
-            Route::SerdeJson if self.is_canonical() => serializer.serialize_f64(self.to_f64()),
+            Route::SerdeJson if self.is_canonical() || !exact::takes_text::<S>() && self.as_f64().is_some() => {
+                serializer.serialize_f64(self.to_f64())
+            }
             Route::SerdeJson => self.with_text(|text| {
                 let mut raw = serializer.serialize_struct(RAW_TEXT, 1)?;
                 raw.serialize_field(RAW_TEXT, text)?;
@@ -434,7 +466,7 @@ impl<'de> Deserialize<'de> for Number {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match exact::route::<D::Error>() {
-            Route::Engine => deserializer.deserialize_newtype_struct(EXACT_NUMBERS, NumberVisitor(true)),
+            Route::Engine => deserializer.deserialize_newtype_struct(NUMBERS, NumberVisitor(true)),
             Route::SerdeJson if !plain::is_plain() => {
                 deserializer.deserialize_newtype_struct(RAW_TEXT, NumberVisitor(false))
             }

@@ -2,8 +2,9 @@
 
 use super::Value;
 use crate::error::Error;
+use crate::tree::exact;
 use crate::tree::map::Map;
-use crate::tree::number::Number;
+use crate::tree::number::{ANY_SIZE, Number};
 use core::fmt::Display;
 use jird::hooks::RAW_TEXT;
 use serde_core::ser::{self, Impossible, Serialize};
@@ -137,7 +138,11 @@ impl serde_core::Serializer for Serializer {
     }
 
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<SerializeMap> {
-        if name == RAW_TEXT { Ok(SerializeMap::Raw(None)) } else { self.serialize_map(Some(len)) }
+        if name == RAW_TEXT || ANY_SIZE && exact::is_number_key(name) {
+            Ok(SerializeMap::Raw(None))
+        } else {
+            self.serialize_map(Some(len))
+        }
     }
 
     fn serialize_struct_variant(
@@ -259,9 +264,10 @@ impl ser::SerializeStruct for SerializeMap {
             Self::Members { members, .. } => members.push((key.to_owned(), value.serialize(Serializer)?)),
             Self::Raw(raw) => {
                 let text = value.serialize(Serializer)?;
-                let text = text.as_str().filter(|_| key == RAW_TEXT);
+                let text = text.as_str().filter(|_| exact::is_text_key(key));
                 let text = text.ok_or_else(|| <Error as ser::Error>::custom("invalid raw value"))?;
-                *raw = Some(crate::from_str(text)?);
+                let is_number = ANY_SIZE && exact::is_number_key(key);
+                *raw = Some(if is_number { Value::Number(text.parse()?) } else { crate::from_str(text)? });
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Decodes keys, which are strings, into types that are not.
 
-use super::{EXACT_NUMBERS, Number, RAW_TEXT};
+use super::{ALL_NUMBERS, EXACT_NUMBERS, Number, RAW_TEXT};
 use crate::error::{Category, Error};
 use crate::number;
 use serde_core::de::{self, Deserializer, Unexpected, Visitor};
@@ -108,7 +108,7 @@ impl<'de, K: KeyText<'de>> Deserializer<'de> for KeyDeserializer<'_, K> {
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
-        if name == RAW_TEXT || name == EXACT_NUMBERS {
+        if matches!(name, RAW_TEXT | EXACT_NUMBERS | ALL_NUMBERS) {
             return self.0.value().deserialize_newtype_struct(name, visitor);
         }
         visitor.visit_newtype_struct(self)

@@ -13,7 +13,7 @@ mod refusals;
 
 pub use crate::number::Decimal;
 pub use buffered::{BufferedFloat, buffered_float};
-pub(crate) use buffered::{BufferedTexts, is_buffer};
+pub(crate) use buffered::{Buffers, Filler, TreeScope, is_buffer, tree};
 pub(crate) use container::{Container, Open, containers};
 pub(crate) use key::{KeyDeserializer, KeyText, TreeKey};
 pub(crate) use map_key::{KeySerializer, MapKey};
@@ -34,3 +34,6 @@ pub const RAW_TEXT: &str = "$serde_json::private::RawValue";
 /// a [`Decimal`] of up to 19 digits through `visit_u128`, any other number, and any number from some deserializers, as its text
 /// through `visit_bytes`. Anything else is visited as `deserialize_any` does.
 pub const EXACT_NUMBERS: &str = "$jird::private::ExactNumbers";
+
+/// As [`EXACT_NUMBERS`]; a number that is infinite as an `f64` comes as its text, too, and is not refused.
+pub const ALL_NUMBERS: &str = "$jird::private::AllNumbers";

@@ -4,7 +4,7 @@
 //! visitor refuses a value, its node adds the position to the error, and this module the steps of the path.
 
 use super::key::{KeyDeserializer, TreeKey};
-use super::{EXACT_NUMBERS, Number, NumberTextVisitor, RAW_TEXT, RawTextVisitor};
+use super::{ALL_NUMBERS, EXACT_NUMBERS, Filler, Number, NumberTextVisitor, RAW_TEXT, RawTextVisitor, is_buffer, tree};
 use crate::error::{Category, Error};
 use crate::fault::ErrorKind;
 use crate::number;
@@ -222,6 +222,29 @@ impl<'de, N: Node<'de>> NodeDeserializer<N> {
         self.placed(self.node.leaf().visit_number(visitor))
     }
 
+    /// Visits the value with a visitor that fills a buffer of serde's, if that has not begun.
+    #[inline(never)]
+    fn visit_buffer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let depth = TYPED_DEPTH_MAX - self.depth_left;
+        tree(|filler| filler.begin_value(depth));
+        let visited = self.deserialize_any(visitor);
+        tree(Filler::end);
+        visited
+    }
+
+    /// Visits a number that goes into a buffer of serde's. If it becomes an `f64`, its text is put aside.
+    fn visit_buffered_number<V: Visitor<'de>>(&self, visitor: V) -> Result<V::Value, Error> {
+        let digits = self.placed(self.node.leaf().digits())?;
+        let text = if let Digits::Text(text) = &digits { Some(*text) } else { None };
+        let number = self.placed(digits.number())?;
+        if let Number::F64(value) = number {
+            let mut shortest = zmij::Buffer::new();
+            let text = text.map_or_else(|| shortest.format(value), |text| text.text());
+            tree(|filler| filler.keep(text.as_bytes()));
+        }
+        self.placed(number.visit(visitor))
+    }
+
     #[inline(always)]
     fn visit_f64<V: Visitor<'de>>(&self, visitor: V) -> Result<V::Value, Error> {
         self.placed(self.node.leaf().visit_f64(visitor))
@@ -261,8 +284,12 @@ impl<'de, N: Node<'de>> NodeDeserializer<N> {
     #[inline(always)]
     fn visit_object<V: Visitor<'de>>(&self, visitor: V) -> Result<V::Value, Error> {
         let (children, depth_left) = (self.node.members(), self.enter()?);
-        let mut map = NodeMembers { children, key: None, len: self.node.len(), index: 0, depth_left };
-        let value = self.placed(visitor.visit_map(&mut map))?;
+        let mut map = NodeMembers { children, key: None, len: self.node.len(), index: 0, depth_left, has_texts: false };
+        let visited = visitor.visit_map(&mut map);
+        if map.has_texts {
+            tree(|filler| filler.leave(map.depth()));
+        }
+        let value = self.placed(visited)?;
         map.children.left().map_or(Ok(value), Err)
     }
 
@@ -297,7 +324,11 @@ impl<'de, N: Node<'de>> Deserializer<'de> for NodeDeserializer<N> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if is_buffer::<V::Value>() && !tree(|filler| filler.is_filling()) {
+            return self.visit_buffer(visitor);
+        }
         match self.node.kind() {
+            Kind::Number if is_buffer::<V::Value>() => self.visit_buffered_number(visitor),
             Kind::Null => self.visit_null(visitor),
             Kind::Bool => self.visit_bool(visitor),
             Kind::Number => self.visit_number(visitor),
@@ -356,8 +387,10 @@ impl<'de, N: Node<'de>> Deserializer<'de> for NodeDeserializer<N> {
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
         match name {
             RAW_TEXT => self.node.visit_raw(RawTextVisitor(visitor)),
-            EXACT_NUMBERS if self.node.kind() == Kind::Number => self.node.visit_raw(NumberTextVisitor(visitor)),
-            EXACT_NUMBERS => self.deserialize_any(visitor),
+            EXACT_NUMBERS | ALL_NUMBERS if self.node.kind() == Kind::Number => {
+                self.node.visit_raw(NumberTextVisitor(visitor))
+            }
+            EXACT_NUMBERS | ALL_NUMBERS => self.deserialize_any(visitor),
             _ => visitor.visit_newtype_struct(self),
         }
     }
@@ -490,9 +523,28 @@ struct NodeMembers<'de, C: Children<'de>> {
     /// The number of keys that were requested.
     index: usize,
     depth_left: usize,
+    /// Whether members have gone into a buffer of serde's, with texts of numbers.
+    has_texts: bool,
 }
 
 impl<'de, C: Children<'de>> NodeMembers<'de, C> {
+    /// How many containers are open.
+    fn depth(&self) -> usize {
+        TYPED_DEPTH_MAX - self.depth_left
+    }
+
+    /// Decodes a member's value into a buffer of serde's.
+    fn buffered<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+        value: NodeDeserializer<C::Value>,
+    ) -> Result<V::Value, Error> {
+        tree(|filler| filler.begin_member(self.depth(), !self.has_texts));
+        let value = seed.deserialize(value);
+        self.has_texts = tree(Filler::end);
+        value
+    }
+
     #[cold]
     #[inline(never)]
     fn refused(&self, error: Error, value: &C::Value) -> Error {
@@ -509,7 +561,12 @@ impl<'de, C: Children<'de>> de::MapAccess<'de> for NodeMembers<'de, C> {
         if self.children.is_behind_key() {
             return Err(de::Error::custom("`next_key` was called twice without `next_value`"));
         }
-        let Some(key) = self.children.next_key() else { return Ok(None) };
+        let Some(key) = self.children.next_key() else {
+            if self.has_texts {
+                tree(|filler| filler.ask(self.depth()));
+            }
+            return Ok(None);
+        };
         let key = self.key.insert(key);
         self.index += 1;
         match seed.deserialize(KeyDeserializer(key)) {
@@ -523,7 +580,13 @@ impl<'de, C: Children<'de>> de::MapAccess<'de> for NodeMembers<'de, C> {
         let Some(node) = self.children.next_value() else {
             return Err(de::Error::custom("`next_value` was called without `next_key`"));
         };
-        match seed.deserialize(NodeDeserializer { node, depth_left: self.depth_left }) {
+        let value = NodeDeserializer { node, depth_left: self.depth_left };
+        let value = if is_buffer::<V::Value>() && !tree(|filler| filler.is_filling()) {
+            self.buffered(seed, value)
+        } else {
+            seed.deserialize(value)
+        };
+        match value {
             Ok(value) => Ok(value),
             Err(error) => Err(self.refused(error, &node)),
         }

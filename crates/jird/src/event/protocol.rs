@@ -365,6 +365,21 @@ impl<'a> Numeral<'a> {
     }
 }
 
+/// The number as JSON, as [`Numeral::write`] appends it.
+///
+/// ```
+/// use jird::event::Numeral;
+/// let numbers = [Numeral::I64(-7), Numeral::F64(1e21), Numeral::new("1.20").unwrap()];
+/// assert_eq!(numbers.map(|number| number.to_string()), ["-7", "1e+21", "1.20"]);
+/// ```
+impl fmt::Display for Numeral<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::new();
+        self.write(&mut text);
+        f.pad(core::str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
 /// A value with no other values inside, for sinks that treat all such values alike.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar<'a> {

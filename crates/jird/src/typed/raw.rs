@@ -190,7 +190,7 @@ impl Visitor<'_> for AnyNumber {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<String, E> {
-        match buffered_float(value) {
+        match buffered_float::<E>(value) {
             BufferedFloat::Text(text) => Ok(text.into()),
             BufferedFloat::Unknown if !self.has_text && value.is_finite() => {
                 Ok(zmij::Buffer::new().format(value).to_owned())
@@ -274,7 +274,10 @@ macro_rules! decoded {
     ($($method:ident($($argument:ident: $of:ty),*))*) => {
         $(
             fn $method<V: Visitor<'de>>(self, $($argument: $of,)* visitor: V) -> Result<V::Value, Error> {
-                super::de::Deserializer::from_str(self.get()).$method($($argument,)* visitor)
+                let mut text = super::de::Deserializer::from_str(self.get());
+                let visited = text.$method($($argument,)* visitor);
+                text.leave_buffers();
+                visited
             }
         )*
     };

@@ -1,7 +1,7 @@
 //! A recording as a tree.
 
 use super::Unused;
-use crate::data_model::{Children, Node, NodeDeserializer};
+use crate::data_model::{Children, Node, NodeDeserializer, TreeScope};
 use crate::error::Error;
 use crate::event::recording::{Item, Recording};
 use crate::event::{JsonSink, Scalar};
@@ -19,6 +19,7 @@ impl Recording {
         if self.kind(0).is_none() {
             return Err(ErrorKind::Value.into());
         }
+        let _scope = TreeScope::enter();
         let record = RecordedValue { recording: self, unused, at: 0, is_member: false };
         T::deserialize(NodeDeserializer::new(record)).map_err(|error| {
             let is_placed = error.offset() != 0 || error.is_placed();

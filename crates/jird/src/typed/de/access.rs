@@ -1,7 +1,7 @@
 //! serde's access to arrays, objects and variants.
 
 use super::{Deserializer, Read};
-use crate::data_model::KeyDeserializer;
+use crate::data_model::{KeyDeserializer, is_buffer};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::path::Step;
@@ -60,13 +60,24 @@ impl<'de, R: Read<'de>> de::SeqAccess<'de> for ArrayAccess<'_, R> {
 pub(super) struct ObjectAccess<'a, 'de, R: Read<'de>> {
     de: &'a mut Deserializer<R>,
     is_first: bool,
+    /// Whether members have gone into a buffer of serde's, with texts of numbers.
+    has_texts: bool,
     key: <R as TextSource<'de>>::Key,
 }
 
 impl<'a, 'de, R: Read<'de>> ObjectAccess<'a, 'de, R> {
     #[inline(always)]
     pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
-        Self { de, is_first: true, key: Default::default() }
+        Self { de, is_first: true, has_texts: false, key: Default::default() }
+    }
+
+    /// Decodes a member's value into a buffer of serde's.
+    fn buffered<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let depth = self.de.depth();
+        self.de.buffers.0.begin_member(depth, !self.has_texts);
+        let value = seed.deserialize(&mut *self.de);
+        self.has_texts = self.de.buffers.0.end();
+        value
     }
 }
 
@@ -77,6 +88,10 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for ObjectAccess<'_, 'de, R> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         let mut token = self.de.pull.token();
         if self.de.pull.bracket(token) == b'}' {
+            if self.has_texts {
+                let depth = self.de.depth();
+                self.de.buffers.0.ask(depth);
+            }
             return Ok(None);
         }
         if !self.is_first {
@@ -105,7 +120,12 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for ObjectAccess<'_, 'de, R> {
         }
         let at = self.de.pull.offset(token.next);
         self.de.pull.step();
-        match seed.deserialize(&mut *self.de) {
+        let value = if is_buffer::<V::Value>() && !self.de.buffers.0.is_filling() {
+            self.buffered(seed)
+        } else {
+            seed.deserialize(&mut *self.de)
+        };
+        match value {
             Ok(value) => Ok(value),
             Err(error) => Err(self.de.pull.place_at(error, at).inside(key_step(self.key.as_ref()))),
         }

@@ -14,7 +14,7 @@ pub use records::Records;
 pub use stream::StreamDeserializer;
 pub use tree::ValueDeserializer;
 
-use crate::data_model::{BufferedTexts, EXACT_NUMBERS, RAW_TEXT, RawTextVisitor, is_buffer};
+use crate::data_model::{ALL_NUMBERS, Buffers, EXACT_NUMBERS, Filler, RAW_TEXT, RawTextVisitor, is_buffer};
 use crate::error::Error;
 use crate::event::Pattern;
 use crate::fault::ErrorKind;
@@ -105,8 +105,8 @@ pub struct Deserializer<R> {
     scratch: String,
     depth_left: usize,
     depth_max: usize,
-    /// The texts of numbers in buffers of serde's.
-    buffered: BufferedTexts,
+    /// Fills buffers of serde's.
+    buffers: Buffers,
 }
 
 /// A panic of a type that is decoded leaves a deserializer that returns values or errors as before.
@@ -143,7 +143,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             scratch: String::new(),
             depth_left: TYPED_DEPTH_MAX,
             depth_max: TYPED_DEPTH_MAX,
-            buffered: BufferedTexts::default(),
+            buffers: Buffers(Filler::new()),
         }
     }
 
@@ -174,10 +174,12 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Decodes the next value.
     #[inline]
     fn value<T: de::Deserialize<'de>>(&mut self) -> Result<T, Error> {
-        self.buffered.forget();
+        self.buffers.0.begin(true);
         let token = self.pull.token();
         let at = self.pull.offset(token.start);
-        match T::deserialize(&mut *self) {
+        let decoded = T::deserialize(&mut *self);
+        self.buffers.0.forget();
+        match decoded {
             Ok(value) => Ok(value),
             Err(error) => Err(self.pull.place_at(error, at)),
         }
@@ -189,7 +191,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Kind [`Trailing`](ErrorKind::Trailing) if something is left; or an error in the end of the text.
     #[inline]
     pub fn end(&mut self) -> Result<(), Error> {
-        self.buffered.forget();
+        self.buffers.0.forget();
         self.pull.end()
     }
 
@@ -300,6 +302,26 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         }
     }
 
+    /// How many containers are open.
+    fn depth(&self) -> usize {
+        self.depth_max - self.depth_left
+    }
+
+    /// Leaves the buffers of serde's that were filled to the type that is decoded from them.
+    pub(crate) fn leave_buffers(&mut self) {
+        self.buffers.leave();
+    }
+
+    /// Visits the next value with a visitor that fills a buffer of serde's, if that has not begun.
+    #[inline(never)]
+    fn visit_buffer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
+        let depth = self.depth();
+        self.buffers.0.begin_value(depth);
+        let visited = de::Deserializer::deserialize_any(&mut *self, visitor);
+        self.buffers.0.end();
+        visited
+    }
+
     /// Steps over an opening bracket.
     #[inline(always)]
     fn enter(&mut self, token: Token) -> Result<(), Error> {
@@ -322,6 +344,10 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     fn visit_object<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
         self.enter(token)?;
         let visited = visitor.visit_map(ObjectAccess::new(self));
+        if !is_buffer::<V::Value>() && self.buffers.0.has_any() {
+            let depth = self.depth();
+            self.buffers.0.leave(depth);
+        }
         self.leave(visited, b'}')
     }
 
@@ -410,10 +436,13 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if is_buffer::<V::Value>() && !self.buffers.0.is_filling() {
+            return self.visit_buffer(visitor);
+        }
         let token = self.pull.token();
         let at = token.start;
         match token.kind {
-            b'-' | b'0'..=b'9' if is_buffer::<V>() => self.visit_buffered_number(token, visitor),
+            b'-' | b'0'..=b'9' if is_buffer::<V::Value>() => self.visit_buffered_number(token, visitor),
             b'-' | b'0'..=b'9' => self.visit_number(token, visitor),
             b'n' => {
                 self.pull.literal(token, b"null")?;
@@ -535,7 +564,14 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
             EXACT_NUMBERS => {
                 let token = self.pull.token();
                 match token.kind {
-                    b'-' | b'0'..=b'9' => self.visit_exact_number(token, visitor),
+                    b'-' | b'0'..=b'9' => self.visit_exact_number(token, visitor, false),
+                    _ => self.deserialize_any(visitor),
+                }
+            }
+            ALL_NUMBERS => {
+                let token = self.pull.token();
+                match token.kind {
+                    b'-' | b'0'..=b'9' => self.visit_exact_number(token, visitor, true),
                     _ => self.deserialize_any(visitor),
                 }
             }

@@ -44,31 +44,42 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.placed(visited, token.start)
     }
 
-    /// Visits a number that goes into a buffer of serde's. Its text is kept if it becomes an `f64`.
+    /// Visits a number that goes into a buffer of serde's. If it becomes an `f64`, its text is put aside.
     pub(super) fn visit_buffered_number<V: Visitor<'de>>(
         &mut self,
         token: Token,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let end = self.pull.scalar_end(token);
-        if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
-            self.pull.step();
-            let visited = visitor.visit_u64(value);
-            return self.placed(visited, token.start);
+        let end = self.pull.checked_number(token)?;
+        let text = self.pull.window();
+        let number = match number::to_machine_at(text, token.start, end) {
+            Some(MachineNumber::F64(value)) => Number::F64(value),
+            Some(MachineNumber::U64(value)) => Number::U64(value),
+            Some(MachineNumber::I64(value)) if value < 0 => Number::I64(value),
+            Some(MachineNumber::I64(value)) if value > 0 => Number::U64(value.unsigned_abs()),
+            // Zero may be negative.
+            _ => match Number::of(text, token.start, end) {
+                Some(number) => number,
+                None => return Err(self.out_of_range(token)),
+            },
+        };
+        if let Number::F64(_) = number {
+            self.buffers.0.keep(&text[token.start..end]);
         }
-        let number = self.number()?;
-        if let Number::F64(value) = number {
-            // The window has not moved: the number was all there.
-            let text = core::str::from_utf8(&self.pull.window()[token.start..end]);
-            self.buffered.keep(value, text.unwrap_or_default());
-        }
+        self.pull.step();
         let visited = number.visit(visitor);
         self.placed(visited, token.start)
     }
 
-    /// Visits a number with all of its digits, as [`EXACT_NUMBERS`](crate::data_model::EXACT_NUMBERS) says.
+    /// Visits a number with all of its digits, as [`EXACT_NUMBERS`](crate::data_model::EXACT_NUMBERS) says, or also one
+    /// that is infinite as an `f64`.
     #[inline(always)]
-    pub(super) fn visit_exact_number<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
+    pub(super) fn visit_exact_number<V: Visitor<'de>>(
+        &mut self,
+        token: Token,
+        visitor: V,
+        infinite: bool,
+    ) -> Result<V::Value, Error> {
         let end = self.pull.checked_number(token)?;
         let visited = match number::exact_at(self.pull.window(), token.start, end) {
             Some(Exact::U64(value)) => {
@@ -83,16 +94,22 @@ impl<'de, R: Read<'de>> Deserializer<R> {
                 self.pull.step();
                 visitor.visit_i64(value)
             }
-            None => self.visit_number_text(token, end, visitor),
+            None => self.visit_number_text(token, end, visitor, infinite),
         };
         self.placed(visited, token.start)
     }
 
-    /// Visits a finite number as its text.
+    /// Visits a number as its text. It is finite, unless `infinite`.
     #[inline(never)]
-    fn visit_number_text<V: Visitor<'de>>(&mut self, token: Token, end: usize, visitor: V) -> Result<V::Value, Error> {
+    fn visit_number_text<V: Visitor<'de>>(
+        &mut self,
+        token: Token,
+        end: usize,
+        visitor: V,
+        infinite: bool,
+    ) -> Result<V::Value, Error> {
         let text = &self.pull.window()[token.start..end];
-        let may_be_infinite = text.len() > PLAIN_LEN_MAX || memchr::memchr2(b'e', b'E', text).is_some();
+        let may_be_infinite = !infinite && (text.len() > PLAIN_LEN_MAX || memchr::memchr2(b'e', b'E', text).is_some());
         if may_be_infinite && Number::of(self.pull.window(), token.start, end).is_none() {
             return Err(self.out_of_range(token));
         }

@@ -3,7 +3,7 @@
 //! These values have no line and no column. Their errors have a path, and the offset of the value in the document's
 //! text.
 
-use crate::data_model::{Children, Digits, KeyText, Leaf, Node, NodeDeserializer, Number, TreeKey};
+use crate::data_model::{Children, Digits, KeyText, Leaf, Node, NodeDeserializer, Number, TreeKey, TreeScope};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::number::{self, MachineNumber};
@@ -32,6 +32,7 @@ impl<'a> Value<'a> {
     /// # Errors
     /// The first value that does not fit `T`.
     pub fn decode<T: Deserialize<'a>>(self) -> Result<T, Error> {
+        let _scope = TreeScope::enter();
         T::deserialize(self.into_deserializer()).map_err(|error| at(error, &self))
     }
 }

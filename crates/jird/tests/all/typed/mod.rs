@@ -2,6 +2,7 @@
 //! for the same kind of reason.
 
 mod arbitrary; // texts that proptest makes
+mod buffers; // numbers that serde buffers keep their digits
 mod errors; // what they say, and where
 mod hints; // how much room collections are told to make
 mod judge; // decodes in every way, and compares
