@@ -24,7 +24,7 @@ RUST = set("""
 abs add addr and_then as_bool as_bytes as_chunks as_mut_ptr as_number as_str assume_init assume_init_mut byte_add capacity cast_mut chars
 checked_mul chunks collect contains descendants div_euclid drop elements entries enumerate expect extend fill filter first_chunk
 first_chunk_mut floor_char_boundary fold get id into into_refusal is_ascii is_empty is_err is_finite is_integer is_null is_some iter join
-cmp kind last_chunk locate machine_number map map_err map_or max min names offset ok ok_or_else or_else parse pointer powi raw read clear
+cmp kind last_chunk locate machine_number map map_err map_or max min names offset ok ok_or_else or_else parse pointer powi raw read clear is_multiple_of
 read_volatile rem_euclid replace reverse rotate_left saturating_sub set sort_by split_at split_first split_first_chunk starts_with str_in
 text then_some to_le_bytes to_owned to_string try_fold unsigned_abs unwrap_or unwrap_or_default unwrap_or_else walk wrapping_mul write
 write_bytes write_copy_of_slice
