@@ -34,7 +34,7 @@ const CRATES: [Layers; 9] = [
     },
     Layers {
         name: "jird-serve",
-        order: "error settings sources problem uri catalog ask rows choice tag log kept readers pack journal body stream input \
+        order: "error settings strangers sources file problem uri catalog ask rows again choice tag log kept readers pack journal body stream input \
                 writer database queries select follow intake state guard served query events read change doors paths \
                 openapi page tls service server",
     },

@@ -2,20 +2,21 @@
 
 use crate::body::{Body, receive};
 use crate::choice::{self, Preferences, text};
-use crate::database::Database;
+use crate::database::Opened;
 use crate::input::Input;
 use crate::problem::Problem;
 use crate::read::Wanted;
 use crate::state::State;
 use crate::tag::{Tag, Tags};
 use crate::uri::encoded;
-use crate::writer::{Terms, Writer, Written};
+use crate::writer::{Terms, Turn, Writer, Written};
 use hyper::body::Incoming;
 use hyper::header::{
     CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH,
     LOCATION,
 };
 use hyper::{Method, Response, StatusCode};
+use std::sync::Arc;
 
 /// The form of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ enum Media {
 
 /// Answers a request that changes rows.
 pub(crate) async fn change(
-    (state, database): (&State, &Database),
+    (state, database): (&State, &Arc<Opened>),
     method: Method,
     wanted: Wanted,
     headers: &HeaderMap,
@@ -63,8 +64,13 @@ pub(crate) async fn change(
     }
     drop(ask);
     let received = receive(body, &state.limits, &state.rooms).await?;
+    let turn = writer.turn().await?;
+    let database = Arc::clone(database);
     let job = move || {
-        let written = write(&writer, &method, &wanted, &received.bytes, media, preferences, &terms)?;
+        database.check()?;
+        let written = write(&writer, &method, &wanted, (&received.bytes, media), preferences, &terms, &turn)?;
+        // What was written to a file that is not served any more is not there for those who ask.
+        database.check()?;
         answer(&method, &wanted, &terms, written)
     };
     let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the write did not come to an end");
@@ -94,10 +100,10 @@ fn write(
     writer: &Writer,
     method: &Method,
     wanted: &Wanted,
-    body: &[u8],
-    media: Media,
+    (body, media): (&[u8], Media),
     preferences: Preferences,
     terms: &Terms,
+    turn: &Turn,
 ) -> Result<Written, Problem> {
     let ask = wanted.ask()?;
     let table = &wanted.table;
@@ -115,11 +121,11 @@ fn write(
             if keys.as_ref().is_some_and(Vec::is_empty) {
                 return Err(Problem::bad(format!("{} has no primary key: name columns in on_conflict", table.quoted)));
             }
-            writer.insert(table, &input, keys.as_deref(), preferences.wants_row)
+            writer.insert(table, &input, keys.as_deref(), preferences.wants_row, turn)
         }
-        (&Method::PUT, Some(id)) => writer.put(table, id, &ask, body, terms),
-        (&Method::PATCH, _) => writer.update(table, &ask, body, terms),
-        (&Method::DELETE, _) => writer.delete(table, &ask, terms),
+        (&Method::PUT, Some(id)) => writer.put(table, (id, &ask), body, terms, turn),
+        (&Method::PATCH, _) => writer.update(table, &ask, body, terms, turn),
+        (&Method::DELETE, _) => writer.delete(table, &ask, terms, turn),
         _ => Err(Problem::method("GET, HEAD, POST, PATCH, DELETE")),
     }
 }

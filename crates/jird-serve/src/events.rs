@@ -145,7 +145,7 @@ async fn page(
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
     let coding = choice::coding(headers);
     let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
-    let budget = Arc::new(Budget::new());
+    let budget = Arc::new(Budget::new(Arc::default()));
     budget.grant(state.limits.time);
     let watched = Arc::clone(&budget);
     let give_up = GiveUp::new(move || watched.give_up());

@@ -2,7 +2,6 @@
 
 use crate::catalog::Table;
 use crate::problem::Problem;
-use hyper::StatusCode;
 use jird::event::{self, Failure, Interest, JsonSource, Pattern, Place};
 use jird::{Duplicates, Kind, Parser, Policy};
 use jird_formats::sqlite::quote;
@@ -72,7 +71,7 @@ pub(crate) fn elements() -> Pattern {
 /// The columns that a body, one object, has values for, and the values in the same order.
 ///
 /// # Errors
-/// 400 if it is not one object, or has a key that is no column; 422 if a column is computed.
+/// 400 if it is not one object, or has a key that is no column.
 pub(crate) fn object(table: &Table, body: &[u8]) -> Result<(Vec<usize>, Row), Problem> {
     if !matches!(Input::json(body)?, Input::Object(_)) {
         return Err(Problem::bad("the body is not one object"));
@@ -98,13 +97,9 @@ impl jird_formats::Table for One<'_> {
     type Error = Problem;
 
     fn add_column(&mut self, name: &str) -> Result<Interest, Problem> {
-        let refused = |status, why: &str| Err(Problem::new(status, format!("the column {} {why}", quote(name))));
         let Some(column) = self.table.column(name) else {
-            return refused(StatusCode::BAD_REQUEST, "is not one of the table");
+            return Err(Problem::bad(format!("the column {} is not one of the table", quote(name))));
         };
-        if self.table.info.columns()[column].is_generated() {
-            return refused(StatusCode::UNPROCESSABLE_ENTITY, "is computed");
-        }
         self.columns.push(column);
         Ok(Interest::Take)
     }

@@ -63,7 +63,8 @@ impl Journal {
             begun: Instant::now(),
             peer,
             told,
-            status: StatusCode::INTERNAL_SERVER_ERROR,
+            // What it stays if the client goes before there is an answer.
+            status: StatusCode::from_u16(499).expect("it has three digits"),
             bytes: 0,
             is_whole: false,
         }

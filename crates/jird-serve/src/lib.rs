@@ -5,6 +5,7 @@
 //! same machine reach it. The guide's page `serve.md` describes requests and answers.
 #![deny(unsafe_code)]
 
+mod again;
 mod ask;
 mod body;
 mod catalog;
@@ -14,6 +15,7 @@ mod database;
 mod doors;
 mod error;
 mod events;
+mod file;
 mod follow;
 mod guard;
 mod input;
@@ -40,6 +42,8 @@ mod service;
 mod settings;
 mod sources;
 mod state;
+
+mod strangers;
 mod stream;
 mod tag;
 mod tls;

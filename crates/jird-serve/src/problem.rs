@@ -81,6 +81,7 @@ impl Problem {
         match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => Self::busy("the query took longer than this server allows"),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::busy("the database is locked"),
+            _ if is_of_schema(error) => Self::busy("the schema has changed just now: ask again"),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("reading the database: {error}")),
         }
     }
@@ -92,7 +93,16 @@ impl Problem {
         if cause.is_some_and(|cause| cause.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)) {
             return Self::busy("the write took longer than this server allows, and was rolled back");
         }
+        if cause.is_some_and(is_full) {
+            return Self::busy(FULL);
+        }
+        if cause.is_some_and(is_of_schema) {
+            return Self::busy("the schema has changed just now: ask again");
+        }
         let status = match error.kind() {
+            _ if cause.is_some_and(|cause| cause.to_string().contains("ON CONFLICT clause does not match")) => {
+                StatusCode::BAD_REQUEST
+            }
             SqliteErrorKind::Locked => return Self::busy("the database is locked by another program"),
             SqliteErrorKind::Missing => StatusCode::BAD_REQUEST,
             SqliteErrorKind::Constraint if cause.is_some_and(is_conflict) => StatusCode::CONFLICT,
@@ -119,6 +129,8 @@ impl Problem {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::busy("the database is locked by another program")
             }
+            _ if is_full(error) => Self::busy(FULL),
+            _ if is_of_schema(error) => Self::busy("the schema has changed just now: ask again"),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("writing to the database: {error}")),
         }
     }
@@ -147,6 +159,19 @@ impl Problem {
         text.extend_from_slice(b"}\n");
         text
     }
+}
+
+/// What is told of a full disk.
+const FULL: &str = "the disk is full, and nothing was written";
+
+fn is_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+}
+
+/// Whether a statement names what the schema does not have any more. The catalog is read again every second.
+fn is_of_schema(error: &rusqlite::Error) -> bool {
+    let words = error.to_string();
+    ["no such column", "no such table", "has no column named"].iter().any(|start| words.contains(start))
 }
 
 /// Whether a row stands in the way of another one.

@@ -2,6 +2,7 @@
 
 use crate::body::{Body, GiveUp, receive};
 use crate::choice::{self, Coding};
+use crate::database::{Database, Opened};
 use crate::input::parser;
 use crate::problem::Problem;
 use crate::readers::Found;
@@ -17,6 +18,7 @@ use jird::Kind;
 use jird_query::{ErrorKind, Format, Named, Options, Query, Report};
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// The longest SQL: planning takes time and stack that no other limit bounds.
@@ -138,6 +140,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
     if asked.limit.is_some_and(|limit| limit > rows_max) {
         return Err(Problem::bad(format!("limit is at most {rows_max} here")));
     }
+    let database = state.database.as_ref().map(Database::now).transpose()?;
     let queries = &state.queries;
     let place = queries.place()?;
     let options = Options {
@@ -147,7 +150,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
         memory_max: Some(queries.memory_max),
         ..Options::default()
     };
-    let query = Query::of_named(sql, named(state), options);
+    let query = Query::of_named(sql, named(state, database.as_deref()), options);
     let interrupt = query.interrupt();
     interrupt.stop_after(state.limits.time);
     let give_up = GiveUp::new(move || interrupt.stop());
@@ -158,7 +161,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
     std::thread::Builder::new()
         .name("query".into())
         .stack_size(STACK_BYTES)
-        .spawn(move || run(&query, out, place))
+        .spawn(move || run(&query, out, place, database))
         .map_err(|_| Problem::busy("there is no thread for the query"))?;
     begun.await.map_err(|_| failed("the query came to no end"))??;
     let mut response = Response::new(Body::stream(chunks, give_up));
@@ -177,27 +180,33 @@ fn set_head(headers: &mut HeaderMap, format: Format, coding: Option<Coding>) {
 }
 
 /// All that SQL may name. A table that came later has no name if a file has it.
-fn named(state: &State) -> Vec<Named> {
+fn named(state: &State, database: Option<&Opened>) -> Vec<Named> {
     let store = state.store.iter().map(|store| Named::new(&store.name, store.store.path()));
     let files = state.files.iter().map(|file| Named::new(&file.name, &file.path));
     let mut named: Vec<_> = store.chain(files).collect();
-    if let Some(database) = &state.database {
+    if let Some(database) = database {
         let taken: HashSet<&str> =
             state.store.iter().map(|store| &*store.name).chain(state.files.iter().map(|file| &*file.name)).collect();
-        let tables = state.tables();
-        let names = tables.iter().map(|table| table.info.name()).filter(|name| !taken.contains(name));
+        let catalog = database.catalog();
+        let names = catalog.tables().iter().map(|table| table.info.name()).filter(|name| !taken.contains(name));
         named.extend(names.map(|name| Named::new(name, &database.path).of_database(name)));
     }
     named
 }
 
-fn run(query: &Query, mut out: Long, place: OwnedSemaphorePermit) {
+fn run(query: &Query, mut out: Long, place: OwnedSemaphorePermit, database: Option<Arc<Opened>>) {
     let mut report = Report::default();
+    // The query has connections of its own.
+    let user = database.as_ref().map(|database| database.readers.user());
     let made = query.run(&mut Pushed(&mut out), &mut report);
+    drop(user);
     // Whoever has the answer may ask again at once.
     drop(place);
     out.finish(match made {
-        Ok(()) => Ok(Found { rows: report.rows, total: None }),
+        Ok(()) => match database.map_or(Ok(()), |database| database.check()) {
+            Ok(()) => Ok(Found { rows: report.rows, total: None }),
+            Err(problem) => Err(problem.into()),
+        },
         Err(error) => Err(stop(&error, query.options().rows_max)),
     });
 }

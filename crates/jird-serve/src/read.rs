@@ -4,7 +4,7 @@ use crate::ask::{Ask, no_row};
 use crate::body::{Body, GiveUp};
 use crate::catalog::Table;
 use crate::choice::{self, Coding, Preferences};
-use crate::database::Database;
+use crate::database::Opened;
 use crate::kept::{Kept, Question};
 use crate::pack::packed;
 use crate::problem::Problem;
@@ -27,6 +27,8 @@ use tokio::sync::OwnedSemaphorePermit;
 /// is begun anew by a thread of its own.
 const SHORT_TIME: Duration = Duration::from_millis(3);
 const SHORT_BYTES: usize = 256 << 10;
+/// How long an answer that a thread makes waits for the lock of another program.
+const LOCK_TIME: Duration = Duration::from_secs(5);
 /// Shorter answers are not compressed.
 const PACKED_MIN: usize = 1024;
 /// The most bytes that are compressed at once; it takes a millisecond or less.
@@ -49,7 +51,7 @@ impl Wanted {
 }
 
 /// The answer to a `GET` that was given before, if it would be the same now.
-pub(crate) fn kept(database: &Database, request: &Parts, is_one: bool) -> Option<Response<Body>> {
+pub(crate) fn kept(database: &Opened, request: &Parts, is_one: bool) -> Option<Response<Body>> {
     if database.limits.kept_bytes == 0 {
         return None;
     }
@@ -72,7 +74,7 @@ fn question(request: &Parts, format: Format, is_one: bool) -> Question {
 
 /// Answers a `GET`.
 pub(crate) async fn get(
-    (state, database): (&State, &Database),
+    (state, database): (&State, &Arc<Opened>),
     wanted: Wanted,
     request: &Parts,
 ) -> Result<Response<Body>, Problem> {
@@ -107,7 +109,7 @@ pub(crate) async fn get(
 
 /// Makes a short answer, and keeps it; `None` if it would not be short.
 fn short(
-    database: &Database,
+    database: &Opened,
     wanted: &Wanted,
     ask: &Ask<'_>,
     plan: &Plan,
@@ -122,7 +124,7 @@ fn short(
     let made = reader.answer(ask, plan, false, &mut out);
     // What fails because the time is over may go well with more of it.
     let is_late = reader.budget.is_over();
-    let made = match made {
+    let made = match made.and_then(|found| Ok(database.check().map(|()| found)?)) {
         Ok(found) => {
             let made = match &wanted.id {
                 Some(id) if found.rows == 0 => Err(no_row(&wanted.table, id)),
@@ -149,7 +151,7 @@ fn short(
 
 /// Begins an answer of any length.
 async fn long(
-    database: &Database,
+    database: &Arc<Opened>,
     time: Duration,
     wanted: Wanted,
     plan: Plan,
@@ -157,13 +159,17 @@ async fn long(
 ) -> Result<Running, Problem> {
     let reader = database.readers.take()?;
     reader.budget.grant(time);
-    let budget = Arc::clone(&reader.budget);
+    reader.wait_for_locks(LOCK_TIME.min(time))?;
+    let (budget, opened) = (Arc::clone(&reader.budget), Arc::clone(database));
     let give_up = GiveUp::new(move || budget.give_up());
     let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
     tokio::task::spawn_blocking(move || {
         let made = match wanted.ask() {
-            Ok(ask) => reader.answer(&ask, &plan, true, &mut out),
+            Ok(ask) => {
+                let made = reader.answer(&ask, &plan, true, &mut out);
+                made.and_then(|found| Ok(opened.check().map(|()| found)?))
+            }
             Err(problem) => Err(problem.into()),
         };
         let is_empty = matches!(made, Ok(Found { rows: 0, .. }));

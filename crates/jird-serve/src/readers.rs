@@ -1,11 +1,12 @@
 //! Connections that read, each with a budget of time, and the queries that run on them.
 
 use crate::ask::Ask;
+use crate::file::FileId;
 use crate::kept::{Answers, Kept, Question};
 use crate::log::has_log;
 use crate::problem::Problem;
 use crate::rows::{self, Format, Out, Stop};
-use jird_formats::sqlite::{SqliteError, open_read_only};
+use jird_formats::sqlite::{SqliteError, open_read_only_at_once};
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
 use rusqlite::types::Value;
@@ -30,11 +31,14 @@ pub(crate) struct Budget {
     /// Nanoseconds after `since`.
     until: AtomicU64,
     is_gone: AtomicBool,
+    /// The file that the connection reads is not served any more.
+    is_retired: Arc<AtomicBool>,
 }
 
 impl Budget {
-    pub(crate) fn new() -> Self {
-        Self { since: Instant::now(), until: AtomicU64::new(u64::MAX), is_gone: AtomicBool::new(false) }
+    pub(crate) fn new(is_retired: Arc<AtomicBool>) -> Self {
+        let (until, is_gone) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
+        Self { since: Instant::now(), until, is_gone, is_retired }
     }
 
     /// A new piece of work begins.
@@ -51,13 +55,14 @@ impl Budget {
 
     pub(crate) fn is_over(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
+            || self.is_retired.load(Ordering::Relaxed)
             || self.since.elapsed().as_nanos() > self.until.load(Ordering::Relaxed).into()
     }
 }
 
 /// Limits a connection: its statements end when the budget is over.
-pub(crate) fn limit(conn: &mut Connection) -> rusqlite::Result<Arc<Budget>> {
-    let budget = Arc::new(Budget::new());
+pub(crate) fn limit(conn: &mut Connection, is_retired: Arc<AtomicBool>) -> rusqlite::Result<Arc<Budget>> {
+    let budget = Arc::new(Budget::new(is_retired));
     let watched = Arc::clone(&budget);
     conn.progress_handler(STEPS, Some(move || watched.is_over()))?;
     conn.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
@@ -70,19 +75,36 @@ pub(crate) struct Reader {
     conn: Connection,
     pub(crate) budget: Arc<Budget>,
     answers: Answers,
+    _user: Arc<()>,
 }
 
 /// All of them.
 pub(crate) struct Readers {
     path: PathBuf,
+    file: FileId,
+    is_retired: Arc<AtomicBool>,
+    /// Shared by all who read the file.
+    users: Arc<()>,
     #[expect(clippy::vec_box, reason = "they come and go with each request, and have hundreds of bytes")]
     idle: Mutex<Vec<Box<Reader>>>,
     kept_bytes: usize,
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf, kept_bytes: usize) -> Self {
-        Self { path, idle: Mutex::default(), kept_bytes }
+    pub(crate) fn new(path: PathBuf, file: FileId, kept_bytes: usize, is_retired: Arc<AtomicBool>) -> Self {
+        Self { path, file, is_retired, users: Arc::default(), idle: Mutex::default(), kept_bytes }
+    }
+
+    /// Something that reads the file with a connection of its own; it ends when it is dropped.
+    #[cfg(feature = "query")]
+    pub(crate) fn user(&self) -> Arc<()> {
+        Arc::clone(&self.users)
+    }
+
+    /// Closes those that nobody uses; whether all are closed. The file is not served any more.
+    pub(crate) fn are_closed(&self) -> bool {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Arc::strong_count(&self.users) == 1
     }
 
     /// One that nobody uses.
@@ -94,17 +116,28 @@ impl Readers {
     /// Takes it back.
     pub(crate) fn give(&self, reader: Box<Reader>) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_MAX {
+        if idle.len() < IDLE_MAX && !self.is_retired.load(Ordering::Relaxed) {
             idle.push(reader);
         }
     }
 
     fn open(&self) -> Result<Box<Reader>, Problem> {
         let failed = |error: SqliteError| Problem::busy(format!("the database cannot be opened: {error}"));
-        let mut conn = open_read_only(&self.path).map_err(failed)?;
-        let budget = limit(&mut conn).map_err(|error| Problem::of_reading(&error))?;
+        let user = Arc::clone(&self.users);
+        let is_there = || {
+            !self.is_retired.load(Ordering::Relaxed) && FileId::of(&self.path).is_some_and(|it| it.is_file(self.file))
+        };
+        let moved = || Problem::busy("the file of the database was replaced");
+        if !is_there() {
+            return Err(moved());
+        }
+        let mut conn = open_read_only_at_once(&self.path).map_err(failed)?;
+        if !is_there() {
+            return Err(moved());
+        }
+        let budget = limit(&mut conn, Arc::clone(&self.is_retired)).map_err(|error| Problem::of_reading(&error))?;
         let answers = Answers::new(has_log(&conn), self.kept_bytes / IDLE_MAX);
-        Ok(Box::new(Reader { conn, budget, answers }))
+        Ok(Box::new(Reader { conn, budget, answers, _user: user }))
     }
 }
 
@@ -148,6 +181,11 @@ impl Reader {
     /// The connection, for questions about the schema.
     pub(crate) fn conn(&self) -> &Connection {
         &self.conn
+    }
+
+    /// From now on it waits for locks of others.
+    pub(crate) fn wait_for_locks(&self, time: Duration) -> Result<(), Problem> {
+        self.conn.busy_timeout(time).map_err(|error| Problem::of_reading(&error))
     }
 
     /// The answers that are kept, after a look whether they are still those that the rows would give; `None` if none is

@@ -99,26 +99,39 @@ fn write_object(row: &Row<'_>, picks: &[Pick], text: &mut Vec<u8>, scratch: &mut
         text.push(before);
         text.extend_from_slice(&pick.head);
         before = b',';
-        match row.get_ref(index).map_err(|error| Problem::of_reading(&error))? {
-            ValueRef::Null => text.extend_from_slice(b"null"),
-            ValueRef::Integer(value @ (0 | 1)) if pick.kind == Kind::Bool => {
-                text.extend_from_slice(if value == 1 { b"true" } else { b"false" });
-            }
-            ValueRef::Integer(value) => Numeral::I64(value).write(text),
-            ValueRef::Real(value) if value.is_finite() => Numeral::F64(value).write(text),
-            ValueRef::Real(value) => write_string(infinite(value), text),
-            ValueRef::Blob(bytes) => write_string(&base64(bytes), text),
-            ValueRef::Text(bytes) => match (core::str::from_utf8(bytes), pick.kind) {
-                (Err(_), _) => return Err(not_utf8(pick)),
-                (Ok(content), Kind::Json) => match JsonText::check(bytes, scratch) {
-                    Ok(json) => text.extend_from_slice(json.as_str().as_bytes()),
-                    Err(_) => write_string(content, text),
-                },
-                (Ok(content), _) => write_string(content, text),
-            },
-        }
+        let value = row.get_ref(index).map_err(|error| Problem::of_reading(&error))?;
+        write_value(value, pick, text, scratch)?;
     }
     text.extend_from_slice(if picks.is_empty() { b"{}" } else { b"}" });
+    Ok(())
+}
+
+/// Writes a value as it is shown.
+#[inline(always)]
+pub(crate) fn write_value(
+    value: ValueRef<'_>,
+    pick: &Pick,
+    text: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+) -> Result<(), Problem> {
+    match value {
+        ValueRef::Null => text.extend_from_slice(b"null"),
+        ValueRef::Integer(value @ (0 | 1)) if pick.kind == Kind::Bool => {
+            text.extend_from_slice(if value == 1 { b"true" } else { b"false" });
+        }
+        ValueRef::Integer(value) => Numeral::I64(value).write(text),
+        ValueRef::Real(value) if value.is_finite() => Numeral::F64(value).write(text),
+        ValueRef::Real(value) => write_string(infinite(value), text),
+        ValueRef::Blob(bytes) => write_string(&base64(bytes), text),
+        ValueRef::Text(bytes) => match (core::str::from_utf8(bytes), pick.kind) {
+            (Err(_), _) => return Err(not_utf8(pick)),
+            (Ok(content), Kind::Json) => match JsonText::check(bytes, scratch) {
+                Ok(json) => text.extend_from_slice(json.as_str().as_bytes()),
+                Err(_) => write_string(content, text),
+            },
+            (Ok(content), _) => write_string(content, text),
+        },
+    }
     Ok(())
 }
 

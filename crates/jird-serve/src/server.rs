@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::guard::check_origin;
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::strangers::{Stranger, Strangers};
 use crate::tls;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
@@ -17,7 +18,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{MissedTickBehavior, Sleep, interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -128,10 +129,14 @@ impl Server {
         let follow = runtime.spawn(follow(Arc::clone(&service)));
         let limits = service.limits();
         let places = Arc::new(Semaphore::new(limits.connections));
+        let strangers = Strangers::default();
         loop {
             let accepted = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (place, listener.accept().await)
+                let accepted = listener.accept().await;
+                if places.available_permits() == 0 {
+                    strangers.send_away();
+                }
+                (Arc::clone(&places).acquire_owned().await, accepted)
             };
             let (place, accepted) = tokio::select! {
                 _ = is_stopped.wait_for(|stopped| *stopped) => break,
@@ -147,11 +152,24 @@ impl Server {
             let stall = limits.stall;
             let socket = Patient { socket, stall, sleep: None };
             let (service, is_stopped, tls) = (Arc::clone(&service), is_stopped.clone(), tls.clone());
+            let stranger = strangers.come();
             runtime.spawn(async move {
-                let Some(tls) = tls else { return connection(service, socket, peer.ip(), is_stopped, place).await };
-                if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
-                    connection(service, socket, peer.ip(), is_stopped, place).await;
+                let served = async {
+                    let guest = (peer.ip(), &stranger);
+                    match tls {
+                        None => connection(service, socket, guest, is_stopped).await,
+                        Some(tls) => {
+                            if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
+                                connection(service, socket, guest, is_stopped).await;
+                            }
+                        }
+                    }
+                };
+                tokio::select! {
+                    () = served => {}
+                    () = stranger.gone() => {}
                 }
+                drop(place);
             });
         }
         drop(listener);
@@ -168,15 +186,14 @@ impl Server {
 async fn connection(
     service: Arc<Service>,
     socket: impl AsyncRead + AsyncWrite + Unpin,
-    peer: IpAddr,
+    (peer, stranger): (IpAddr, &Arc<Stranger>),
     mut is_stopped: watch::Receiver<bool>,
-    place: OwnedSemaphorePermit,
 ) {
     let stall = service.limits().stall;
     let io = TokioIo::new(socket);
     let answer = service_fn(|request| {
-        let service = Arc::clone(&service);
-        async move { Ok::<_, std::convert::Infallible>(service.respond(peer, request).await) }
+        let (service, stranger) = (Arc::clone(&service), Arc::clone(stranger));
+        async move { Ok::<_, std::convert::Infallible>(service.respond(peer, request, &stranger).await) }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(stall).max_buf_size(HEAD_BYTES);
@@ -188,7 +205,6 @@ async fn connection(
         _ = is_stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
-    drop(place);
 }
 
 async fn look_at_schema(service: Arc<Service>) {

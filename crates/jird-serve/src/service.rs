@@ -1,7 +1,8 @@
 //! From a request to its answer.
 
-use crate::body::Body;
+use crate::body::{Body, pass_over};
 use crate::change::change;
+use crate::database::Database;
 use crate::doors::{self, Door};
 use crate::error::Error;
 use crate::events;
@@ -15,17 +16,18 @@ use crate::read::{Wanted, get, kept};
 use crate::served;
 use crate::settings::{Limits, Settings};
 use crate::state::State;
+use crate::strangers::Stranger;
 use crate::uri;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_TYPE, HeaderMap,
-    HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_TYPE, EXPECT,
+    HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// Answers requests.
 pub(crate) struct Service {
@@ -71,17 +73,35 @@ impl Service {
     }
 
     /// Answers a request. Every failure is an answer, too.
-    pub(crate) async fn respond(&self, peer: IpAddr, request: Request<Incoming>) -> Response<Body> {
+    ///
+    /// Until it has passed the guard, a request takes no place and waits for nothing.
+    pub(crate) async fn respond(
+        &self,
+        peer: IpAddr,
+        request: Request<Incoming>,
+        stranger: &Stranger,
+    ) -> Response<Body> {
         let is_head = request.method() == Method::HEAD;
         let target = request.uri().path_and_query().map_or("", |target| target.as_str());
         let sharing = self.guard.sharing(request.headers());
         let mut entry = self.journal.begin(peer, request.method(), target);
-        let place = Arc::clone(&self.places).try_acquire_owned().ok();
-        let answer = match &place {
-            Some(_) => self.answer(request).await,
-            None => Err(Problem::busy("there are as many requests as this server allows")),
+        let (parts, body) = request.into_parts();
+        let (mut response, place) = match self.admit(&parts) {
+            Ok(Admitted::Answered(response)) => {
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    discard(&parts, body, self.state.limits);
+                }
+                (response, None)
+            }
+            Ok(Admitted::In(segments, door)) => {
+                stranger.is_known();
+                self.let_in(&parts, body, segments, door).await
+            }
+            Err(problem) => {
+                discard(&parts, body, self.state.limits);
+                (told(&problem), None)
+            }
         };
-        let mut response = answer.unwrap_or_else(|problem| told(&problem));
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         sharing.tell(response.headers_mut());
         entry.status = response.status();
@@ -89,38 +109,57 @@ impl Service {
         response.map(|body| body.entered(entry, place, is_unsent))
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
-        let (parts, body) = request.into_parts();
-        self.guard.host(&parts)?;
-        if self.guard.is_preflight(&parts) {
-            return Ok(preflight());
+    /// Answers what needs no token, and refuses what lacks it.
+    fn admit(&self, parts: &Parts) -> Result<Admitted, Problem> {
+        self.guard.host(parts)?;
+        if self.guard.is_preflight(parts) {
+            return Ok(Admitted::Answered(preflight()));
         }
         let segments = uri::segments(parts.uri.path())?;
-        if self.state.store.is_some()
-            && let Some(door) = Door::of(&segments, &parts.method, &parts.headers)
-        {
-            return Ok(doors::answer(&self.state, &self.guard, door, &parts, body).await);
+        let door = self.state.store.as_ref().and_then(|_| Door::of(&segments, &parts.method, &parts.headers));
+        if let Some(door) = door {
+            return Ok(match self.guard.shipper(&parts.headers) {
+                Ok(()) => Admitted::In(segments, Some(door)),
+                Err(problem) => Admitted::Answered(doors::refuse(&door, &parts.headers, &problem)),
+            });
         }
         if let Some(file) = page(&segments, &parts.headers) {
             only_get(&parts.method)?;
-            return Ok(file);
+            return Ok(Admitted::Answered(file));
         }
+        if segments == ["health"] {
+            only_get(&parts.method)?;
+            return Ok(Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into())));
+        }
+        self.guard.token(&parts.headers)?;
+        Ok(Admitted::In(segments, None))
+    }
+
+    /// Answers a request that has passed the guard, if there is a place for it.
+    async fn let_in(
+        &self,
+        parts: &Parts,
+        body: Incoming,
+        segments: Vec<String>,
+        door: Option<Door>,
+    ) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            return (told(&Problem::busy("there are as many requests as this server allows")), None);
+        };
+        let response = match door {
+            Some(door) => doors::answer(&self.state, &self.guard, door, parts, body).await,
+            None => self.answer(segments, parts, body).await.unwrap_or_else(|problem| told(&problem)),
+        };
+        (response, Some(place))
+    }
+
+    async fn answer(&self, segments: Vec<String>, parts: &Parts, body: Incoming) -> Result<Response<Body>, Problem> {
         let mut segments = segments.into_iter();
-        match (segments.next(), segments.next(), segments.next()) {
-            (Some(name), None, None) if name == "health" => {
-                only_get(&parts.method)?;
-                Ok(text("application/json", "{\"status\":\"ok\"}\n".into()))
-            }
-            (Some(name), id, None) => {
-                self.guard.token(&parts.headers)?;
-                self.resource(&name, id, &parts, body).await
-            }
-            _ => {
-                self.guard.token(&parts.headers)?;
-                let detail = "there are /TABLE and /TABLE/ID; /openapi.json has all of them";
-                Err(Problem::new(StatusCode::NOT_FOUND, detail))
-            }
-        }
+        let (Some(name), id, None) = (segments.next(), segments.next(), segments.next()) else {
+            let detail = "there are /TABLE and /TABLE/ID; /openapi.json has all of them";
+            return Err(Problem::new(StatusCode::NOT_FOUND, detail));
+        };
+        self.resource(&name, id, parts, body).await
     }
 
     async fn resource(
@@ -164,8 +203,8 @@ impl Service {
             _ => {}
         }
         if matches!(parts.method, Method::GET | Method::HEAD)
-            && let Some(database) = &self.state.database
-            && let Some(answer) = kept(database, parts, id.is_some())
+            && let Some(Ok(database)) = self.state.database.as_ref().map(Database::now)
+            && let Some(answer) = kept(&database, parts, id.is_some())
         {
             return Ok(answer);
         }
@@ -177,7 +216,7 @@ impl Service {
             (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
         };
         match parts.method.as_str() {
-            "GET" | "HEAD" => get((&self.state, database), wanted, parts).await,
+            "GET" | "HEAD" => get((&self.state, &database), wanted, parts).await,
             "OPTIONS" => {
                 let mut response = Response::new(Body::whole(Vec::new()));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
@@ -186,10 +225,27 @@ impl Service {
             }
             method if allowed.split(", ").any(|known| known == method) => {
                 self.guard.origin(&parts.headers)?;
-                change((&self.state, database), parts.method.clone(), wanted, &parts.headers, body).await
+                change((&self.state, &database), parts.method.clone(), wanted, &parts.headers, body).await
             }
             _ => Err(Problem::method(allowed)),
         }
+    }
+}
+
+/// What becomes of a request before its body is looked at.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
+enum Admitted {
+    /// It has its answer.
+    Answered(Response<Body>),
+    /// It may go on: the segments of its path, and the door that it leads to.
+    In(Vec<String>, Option<Door>),
+}
+
+/// Takes the body of a request that has its answer already, while that is sent. One that asked before it sends its body
+/// sends none.
+fn discard(parts: &Parts, mut body: Incoming, limits: Limits) {
+    if !parts.headers.contains_key(EXPECT) && !body.is_end_stream() {
+        tokio::spawn(async move { pass_over(&mut body, &limits).await });
     }
 }
 

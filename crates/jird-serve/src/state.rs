@@ -2,7 +2,7 @@
 
 use crate::body::ROOM;
 use crate::catalog::Table;
-use crate::database::Database;
+use crate::database::{Database, Opened};
 use crate::error::Error;
 use crate::follow::Follow;
 use crate::intake::Intake;
@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, watch};
 /// What is served, and the room that requests may take.
 pub(crate) struct State {
     pub(crate) limits: Limits,
-    pub(crate) database: Option<Database>,
+    pub(crate) database: Option<Arc<Database>>,
     pub(crate) store: Option<EventStore>,
     pub(crate) files: Vec<Named>,
     /// Room for bodies that are being received, in units.
@@ -76,7 +76,7 @@ impl State {
     pub(crate) fn new(settings: &Settings, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         let limits = settings.limits;
         let Sources { database, store, files } = Sources::find(&settings.sources, settings.write)?;
-        let database = database.map(|path| Database::open(path, settings.write, &limits)).transpose()?;
+        let database = database.map(|path| Database::open(path, settings.write, &limits).map(Arc::new)).transpose()?;
         if !cfg!(feature = "query")
             && let Some(file) = files.first()
         {
@@ -105,12 +105,12 @@ impl State {
 
     /// The tables and views of the database, if there is one.
     pub(crate) fn tables(&self) -> Vec<Arc<Table>> {
-        self.database.as_ref().map_or_else(Vec::new, |database| database.catalog().tables().to_vec())
+        self.database.as_ref().map_or_else(Vec::new, |database| database.last().catalog().tables().to_vec())
     }
 
     /// Whether rows of tables may be changed.
     pub(crate) fn writes_tables(&self) -> bool {
-        self.database.as_ref().is_some_and(|database| database.writer.is_some())
+        self.database.as_ref().is_some_and(|database| database.last().writer.is_some())
     }
 
     /// What a name means that is not that of a table, in words.
@@ -124,7 +124,7 @@ impl State {
 
     /// Looks whether the schema has changed.
     pub(crate) fn refresh(&self) {
-        self.database.iter().for_each(Database::refresh);
+        self.database.iter().for_each(|database| database.refresh());
     }
 
     /// What is going on now, in Prometheus's text format.
@@ -145,8 +145,9 @@ impl State {
     }
 
     /// The table of this name, also one that was made just now, and its database.
-    pub(crate) fn table(&self, name: &str) -> Result<(&Database, Arc<Table>), Problem> {
-        let found = self.database.as_ref().and_then(|database| Some((database, database.table(name)?)));
+    pub(crate) fn table(&self, name: &str) -> Result<(Arc<Opened>, Arc<Table>), Problem> {
+        let database = self.database.as_ref().map(Database::now).transpose()?;
+        let found = database.and_then(|database| database.table(name).map(|table| (database, table)));
         found.ok_or_else(|| {
             let shown: String = name.chars().take(80).collect();
             let detail = match self.named(name) {

@@ -1,6 +1,7 @@
 //! The one connection that writes, and what requests write with it: bodies straight to bound parameters, each request
 //! in a transaction of its own.
 
+use crate::again::{Meant, meant};
 use crate::ask::Ask;
 use crate::catalog::Table;
 use crate::error::Error;
@@ -13,20 +14,51 @@ use hyper::StatusCode;
 use jird::event::{self, Failure, JsonSource, Source};
 use jird_formats::sqlite::{SqliteSink, open, quote};
 use jird_formats::{Cell, Row};
+use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement, Transaction, TransactionBehavior};
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
-/// How long a write waits for another program's.
+/// How long a write waits for another program's, at most.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Writes, one request after the other.
 pub(crate) struct Writer {
-    conn: Mutex<Connection>,
+    /// `None` after it was closed.
+    conn: Mutex<Option<Connection>>,
     budget: Arc<Budget>,
     time: Duration,
+    turns: Arc<Semaphore>,
+}
+
+/// That it is a request's turn to write.
+pub(crate) struct Turn {
+    /// When its time is over, in which it waited for its turn, too.
+    until: Instant,
+    _turn: OwnedSemaphorePermit,
+}
+
+/// The connection, while a request writes.
+struct Held<'w>(MutexGuard<'w, Option<Connection>>);
+
+impl Deref for Held<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0.as_ref().expect("it is open while it is held")
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.0.as_mut().expect("it is open while it is held")
+    }
 }
 
 /// What a request wrote.
@@ -54,27 +86,57 @@ pub(crate) struct Terms {
 
 impl Writer {
     /// Opens the database for writing. What is acknowledged is on the disk then.
-    pub(crate) fn open(path: &Path, time: Duration) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, time: Duration, is_retired: Arc<AtomicBool>) -> Result<Self, Error> {
         let failed = |error| Error::because("opening the database for writing", error);
         let mut conn = open(path).map_err(failed)?;
         let prepare = |conn: &mut Connection| {
             conn.busy_timeout(BUSY)?;
             conn.query_row("pragma journal_mode = wal", [], |_| Ok(()))?;
             conn.execute_batch("pragma synchronous = full; pragma foreign_keys = on")?;
-            limit(conn)
+            limit(conn, is_retired)
         };
         let budget = prepare(&mut conn).map_err(|error| Error::because(path.display(), error))?;
-        Ok(Self { conn: Mutex::new(conn), budget, time })
+        Ok(Self { conn: Mutex::new(Some(conn)), budget, time, turns: Arc::new(Semaphore::new(1)) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
-        self.budget.grant(self.time);
-        // A write whose time was over may not have had the time to undo what it did.
-        if !conn.is_autocommit() {
-            let _ = conn.execute_batch("rollback");
+    /// Waits until no other request writes.
+    ///
+    /// # Errors
+    /// 503 if that takes longer than a request may take.
+    pub(crate) async fn turn(&self) -> Result<Turn, Problem> {
+        let until = Instant::now() + self.time;
+        match timeout(self.time, Arc::clone(&self.turns).acquire_owned()).await {
+            Ok(Ok(turn)) => Ok(Turn { until, _turn: turn }),
+            _ => Err(Problem::busy("other writes took all the time that this server allows")),
         }
-        conn
+    }
+
+    /// Closes the connection, whose file is not that of its path any more. What is in the write-ahead log comes into the
+    /// file, and the log becomes empty, unless it is another database's by now.
+    pub(crate) fn close(&self, takes_log: bool) {
+        let Some(conn) = self.conn.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        // SQLite does it by itself only for a file that is still where it was.
+        if takes_log {
+            let _ = conn.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
+        }
+        // Without this, it could take the log of another file.
+        let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    }
+
+    fn hold(&self, turn: &Turn) -> Result<Held<'_>, Problem> {
+        let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
+        if conn.is_none() {
+            return Err(Problem::busy("the file of the database was replaced"));
+        }
+        let held = Held(conn);
+        let left = turn.until.saturating_duration_since(Instant::now());
+        held.busy_timeout(BUSY.min(left)).map_err(|error| Problem::of_statement(&error))?;
+        self.budget.grant(left);
+        // A write whose time was over may not have had the time to undo what it did.
+        if !held.is_autocommit() {
+            let _ = held.execute_batch("rollback");
+        }
+        Ok(held)
     }
 
     /// Inserts the rows of a body, all of them or none. With `keys`, a row whose key is already there updates that one.
@@ -84,14 +146,15 @@ impl Writer {
         input: &Input<'_>,
         keys: Option<&[String]>,
         wants_row: bool,
+        turn: &Turn,
     ) -> Result<Written, Problem> {
-        let conn = self.lock();
+        let conn = self.hold(turn)?;
         let name = table.info.name();
         let sink = match keys {
             Some(keys) => SqliteSink::upsert(&conn, name, keys.iter().map(String::as_str)),
             None => SqliteSink::append(&conn, name),
         };
-        let mut rows = sink.refuse_new_columns().json_declared().into_rows();
+        let mut rows = sink.refuse_new_columns().json_declared().base64_blobs().into_rows();
         // The body was checked.
         let source = JsonSource::from_slice_trusted(input.body());
         match input {
@@ -115,80 +178,79 @@ impl Writer {
         Ok(written)
     }
 
-    /// Sets the columns of a body in the rows that are asked for.
-    pub(crate) fn update(&self, table: &Table, ask: &Ask<'_>, body: &[u8], terms: &Terms) -> Result<Written, Problem> {
-        let (columns, row) = object(table, body)?;
-        if columns.is_empty() {
+    /// Sets the columns of a body in the rows that are asked for. A single row keeps the values that it has already.
+    pub(crate) fn update(
+        &self,
+        table: &Table,
+        ask: &Ask<'_>,
+        body: &[u8],
+        terms: &Terms,
+        turn: &Turn,
+    ) -> Result<Written, Problem> {
+        let body = Given::new(table, body)?;
+        if body.columns.is_empty() {
             return Err(Problem::bad("the body has no columns to set"));
         }
-        let mut conn = self.lock();
+        let mut conn = self.hold(turn)?;
         let transaction = begin(&mut conn)?;
         check(&transaction, ask, terms)?;
-        let sets: Vec<String> = (1..)
-            .zip(&columns)
-            .map(|(number, column)| format!("{} = ?{number}", quote(table.info.columns()[*column].name())))
-            .collect();
-        let (condition, values) = ask.condition(columns.len() + 1);
-        let sql = format!("update {} set {}{condition}", table.quoted, sets.join(", "));
-        let rows = {
-            let mut statement = transaction.prepare_cached(&sql).map_err(|error| Problem::of_statement(&error))?;
-            bind(table, &columns, &row, &mut statement)?;
-            execute(&mut statement, columns.len() + 1, values)?
+        let rows = match meant(&transaction, table, ask, &body.columns, &body.row)? {
+            Meant::None => 0,
+            Meant::One(new) => body.set(&transaction, ask, &new)?.max(1),
+            Meant::Several => body.set(&transaction, ask, &body.all())?,
         };
         let row = if terms.wants_row { current(&transaction, ask)? } else { None };
         commit(transaction)?;
         Ok(Written { rows, row, ..Written::default() })
     }
 
-    /// Makes the row of this key what the body says, all of it.
+    /// Makes the row of this key what the body says, all of it. It keeps the values that it has already.
     pub(crate) fn put(
         &self,
         table: &Table,
-        id: &str,
-        ask: &Ask<'_>,
+        (id, ask): (&str, &Ask<'_>),
         body: &[u8],
         terms: &Terms,
+        turn: &Turn,
     ) -> Result<Written, Problem> {
-        let (mut columns, row) = object(table, body)?;
+        let body = Given::new(table, body)?;
         let Some(key) = table.id else { return Err(crate::ask::no_row(table, id)) };
-        let has_key = columns.iter().position(|column| *column == key);
+        let has_key = body.columns.iter().position(|column| *column == key);
         if let Some(place) = has_key
-            && cell_text(row.cell(place)).as_deref() != Some(id)
+            && cell_text(body.row.cell(place)).as_deref() != Some(id)
         {
             return Err(Problem::bad("the key in the body is not that of the path"));
         }
         let needed = (0..table.all.len()).filter(|column| {
-            !table.info.columns()[*column].is_generated() && *column != key && !columns.contains(column)
+            !table.info.columns()[*column].is_generated() && *column != key && !body.columns.contains(column)
         });
         let missing: Vec<_> = needed.map(|column| quote(&table.all[column].name)).collect();
         if !missing.is_empty() {
             let detail = format!("PUT needs all columns, and the body lacks {}; PATCH sets some", missing.join(", "));
             return Err(Problem::bad(detail));
         }
-        let mut conn = self.lock();
+        let mut conn = self.hold(turn)?;
         let transaction = begin(&mut conn)?;
         check(&transaction, ask, terms)?;
-        let is_new = current(&transaction, ask)?.is_none();
-        let sql = put_sql(table, &columns, has_key.is_none(), key);
-        {
-            let mut statement = transaction.prepare_cached(&sql).map_err(|error| Problem::of_statement(&error))?;
-            bind(table, &columns, &row, &mut statement)?;
-            if has_key.is_none() {
-                columns.push(key);
-                let (_, values) = ask.condition(1);
-                execute(&mut statement, columns.len(), values)?;
-            } else {
-                execute(&mut statement, 1, &[])?;
+        let is_new = match meant(&transaction, table, ask, &body.columns, &body.row)? {
+            Meant::None => {
+                body.insert(&transaction, ask, if has_key.is_none() { Some(key) } else { None })?;
+                true
             }
-        }
+            Meant::One(new) => {
+                body.set(&transaction, ask, &new)?;
+                false
+            }
+            Meant::Several => return Err(Problem::new(StatusCode::CONFLICT, "several rows have this key")),
+        };
         let row = if terms.wants_row { current(&transaction, ask)? } else { None };
         commit(transaction)?;
         Ok(Written { rows: 1, is_new, row, id: Some(id.to_owned()) })
     }
 
     /// Deletes the rows that are asked for.
-    pub(crate) fn delete(&self, table: &Table, ask: &Ask<'_>, terms: &Terms) -> Result<Written, Problem> {
-        let mut conn = self.lock();
+    pub(crate) fn delete(&self, table: &Table, ask: &Ask<'_>, terms: &Terms, turn: &Turn) -> Result<Written, Problem> {
+        let mut conn = self.hold(turn)?;
         let transaction = begin(&mut conn)?;
         check(&transaction, ask, terms)?;
         let (condition, values) = ask.condition(1);
@@ -202,20 +264,65 @@ impl Writer {
     }
 }
 
-/// The statement that inserts a row or, if its key is there, sets all of its columns.
-fn put_sql(table: &Table, columns: &[usize], adds_key: bool, key: usize) -> String {
-    let name = |column: &usize| quote(table.info.columns()[*column].name());
-    let mut names: Vec<_> = columns.iter().map(name).collect();
-    let key = name(&key);
-    let sets: Vec<_> =
-        names.iter().filter(|name| **name != key).map(|name| format!("{name} = excluded.{name}")).collect();
-    if adds_key {
-        names.push(key.clone());
+/// What a body gives to a row.
+struct Given<'t> {
+    table: &'t Table,
+    columns: Vec<usize>,
+    row: Row,
+}
+
+impl<'t> Given<'t> {
+    fn new(table: &'t Table, body: &[u8]) -> Result<Self, Problem> {
+        let (columns, row) = object(table, body)?;
+        Ok(Self { table, columns, row })
     }
-    let numbers: Vec<_> = (1..=names.len()).map(|number| format!("?{number}")).collect();
-    let then = if sets.is_empty() { "nothing".to_owned() } else { format!("update set {}", sets.join(", ")) };
-    let (names, numbers) = (names.join(", "), numbers.join(", "));
-    format!("insert into {} ({names}) values ({numbers}) on conflict ({key}) do {then}", table.quoted)
+
+    /// The places of all of its values.
+    fn all(&self) -> Vec<usize> {
+        (0..self.columns.len()).collect()
+    }
+
+    fn name(&self, place: usize) -> String {
+        quote(self.table.info.columns()[self.columns[place]].name())
+    }
+
+    /// Sets the values at these places in the rows that are asked for.
+    fn set(&self, conn: &Connection, ask: &Ask<'_>, places: &[usize]) -> Result<u64, Problem> {
+        if places.is_empty() {
+            return Ok(0);
+        }
+        let sets = (1..).zip(places).map(|(number, place)| format!("{} = ?{number}", self.name(*place)));
+        let sets: Vec<String> = sets.collect();
+        let (condition, values) = ask.condition(places.len() + 1);
+        let sql = format!("update {} set {}{condition}", self.table.quoted, sets.join(", "));
+        self.run(conn, &sql, places, values)
+    }
+
+    /// Inserts it as a row. `key` is the column of the key that is asked for, if the body lacks it.
+    fn insert(&self, conn: &Connection, ask: &Ask<'_>, key: Option<usize>) -> Result<(), Problem> {
+        let places: Vec<_> = self.all();
+        let mut names: Vec<_> = places.iter().map(|place| self.name(*place)).collect();
+        names.extend(key.map(|key| quote(self.table.info.columns()[key].name())));
+        let numbers: Vec<_> = (1..=names.len()).map(|number| format!("?{number}")).collect();
+        let (names, numbers) = (names.join(", "), numbers.join(", "));
+        let sql = format!("insert into {} ({names}) values ({numbers})", self.table.quoted);
+        let values = if key.is_some() { ask.condition(1).1 } else { &[] };
+        self.run(conn, &sql, &places, values).map(drop)
+    }
+
+    fn run(&self, conn: &Connection, sql: &str, places: &[usize], values: &[Value]) -> Result<u64, Problem> {
+        let columns = self.table.info.columns();
+        if let Some(place) = places.iter().find(|place| columns[self.columns[**place]].is_generated()) {
+            let detail = format!("the column {} is computed", self.name(*place));
+            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
+        }
+        let mut statement = conn.prepare_cached(sql).map_err(|error| Problem::of_statement(&error))?;
+        for (number, place) in (1..).zip(places) {
+            let bound = columns[self.columns[*place]].bind(self.row.cell(*place), &mut statement, number);
+            bound.map_err(|error| Problem::of_writing(&error))?;
+        }
+        execute(&mut statement, places.len() + 1, values)
+    }
 }
 
 fn begin(conn: &mut Connection) -> Result<Transaction<'_>, Problem> {
@@ -277,13 +384,6 @@ fn copy<S: Source<Error = jird::Error>>(
     event::copy(&mut source, rows).map_err(|failure| match failure {
         Failure::Source(error) => Problem::of_body(&error, body),
         Failure::Sink(error, _) => Problem::of_writing(&error),
-    })
-}
-
-fn bind(table: &Table, columns: &[usize], row: &Row, statement: &mut Statement<'_>) -> Result<(), Problem> {
-    columns.iter().enumerate().try_for_each(|(place, column)| {
-        let bound = table.info.columns()[*column].bind(row.cell(place), statement, place + 1);
-        bound.map_err(|error| Problem::of_writing(&error))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Opening a database, and what it says about its tables.
 
 use super::affinity::{Affinity, Fit};
-use super::sink::{is_declared_json, told};
+use super::sink::{is_declared_blob, is_declared_json, not_base64, told};
 use super::value::{self, Value};
 use super::{SqliteError, SqliteErrorKind};
 use crate::cell::Cell;
@@ -17,6 +17,15 @@ use std::time::Duration;
 /// If the file is missing, is not a database, is damaged, or is locked by another connection.
 pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, PATIENCE)
+}
+
+/// As [`open_read_only`], and waits for no lock, neither now nor later: what needs one that another connection has fails
+/// at once.
+///
+/// # Errors
+/// Those of [`open_read_only`].
+pub fn open_read_only_at_once(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
+    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, Duration::ZERO)
 }
 
 /// Opens a database for writing. The file is created if it is missing.
@@ -346,6 +355,11 @@ impl ColumnInfo {
         is_declared_json(&self.declared)
     }
 
+    /// Whether its type is one of blobs.
+    pub fn is_blob(&self) -> bool {
+        is_declared_blob(&self.declared)
+    }
+
     /// Whether it may not be null.
     pub fn is_not_null(&self) -> bool {
         self.is_not_null
@@ -363,13 +377,18 @@ impl ColumnInfo {
 
     /// Binds a value of this column to a statement's parameter, numbered from 1, in the form in which
     /// [`SqliteSink`](super::SqliteSink) stores it. Missing is null. In a column of [JSON](Self::is_json), every value
-    /// but null becomes JSON text. Copies texts and bytes once.
+    /// but null becomes JSON text; in one of [blobs](Self::is_blob), a string is base64. Copies texts and bytes once.
     ///
     /// # Errors
-    /// `Value` if the column's type would change the value, but for -0.0; SQLite's errors.
+    /// `Value` if the column's type would change the value, but for -0.0, or if a string is not base64; SQLite's errors.
     pub fn bind(&self, cell: Cell<'_>, statement: &mut Statement<'_>, parameter: usize) -> Result<(), SqliteError> {
         let (mut json, mut scratch) = (Vec::new(), String::new());
+        let blob;
         let cell = match cell {
+            Cell::Text(text) if self.is_blob() && !self.is_json() => {
+                blob = value::blob_of(text).ok_or_else(|| not_base64(&self.name, text))?;
+                Cell::Bytes(&blob)
+            }
             Cell::Number(number) => Cell::Number(value::converted(number)),
             cell => cell,
         };

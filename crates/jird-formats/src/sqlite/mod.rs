@@ -33,7 +33,8 @@ mod value;
 pub use affinity::Affinity;
 pub use copy::TableCopy;
 pub use database::{
-    ColumnInfo, TableInfo, is_database, open, open_read_only, open_within, quote, stop_when, tables, tables_and_views,
+    ColumnInfo, TableInfo, is_database, open, open_read_only, open_read_only_at_once, open_within, quote, stop_when,
+    tables, tables_and_views,
 };
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
 pub use error::{SqliteError, SqliteErrorKind};
@@ -44,3 +45,4 @@ pub use rusqlite;
 pub use rust::describe_rust;
 pub use sink::{SqliteReport, SqliteSink};
 pub use source::{SqliteQuery, SqliteSource};
+pub use value::blob_of;

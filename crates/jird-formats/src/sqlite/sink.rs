@@ -4,10 +4,11 @@ mod pending;
 mod seen;
 mod table;
 
+use super::affinity::Affinity;
 use super::database::quote;
 use super::insert::{Insert, RowNumbers, rows_per_statement};
 use super::scope::Scope;
-use super::value::{self, Value};
+use super::value::{self, Value, blob_of};
 use super::{Definition, SqliteError, SqliteErrorKind};
 use crate::cell::Cell;
 use crate::rows::{Row, Rows, Table};
@@ -16,7 +17,7 @@ use jird::event::{Interest, Place};
 use pending::Pending;
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
-use table::{TableColumn, Target};
+use table::{Form, TableColumn, Target};
 
 /// Writes rows into a table of an open database, many per statement, in one transaction: all of them or none. The
 /// transaction begins with the first row or column and is committed by `finish`; if the sink is dropped before, it is
@@ -103,10 +104,12 @@ pub struct SqliteSink<'c> {
 const KEYLESS_ROWS: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is asked for by a method of its own")]
 struct Options {
     refuses_columns: bool,
     converts: bool,
     json_declared: bool,
+    base64_blobs: bool,
 }
 
 /// What the sink does with a table that exists, and with one that does not.
@@ -213,6 +216,14 @@ impl<'c> SqliteSink<'c> {
         self
     }
 
+    /// In columns of an existing table that are declared `BLOB`, a string stands for bytes in base64, and any other string
+    /// is refused. By default a string is stored as a text there.
+    #[must_use]
+    pub fn base64_blobs(mut self) -> Self {
+        self.options.base64_blobs = true;
+        self
+    }
+
     /// Commits after about this many rows, and begins a new transaction. What was committed stays if a later row fails.
     #[must_use]
     pub fn commit_every(mut self, rows: NonZeroU64) -> Self {
@@ -253,6 +264,16 @@ impl<'c> SqliteSink<'c> {
         row.put(column, Cell::Json(core::str::from_utf8(&self.json).expect("JSON text is UTF-8")));
     }
 
+    /// Puts a value into a column in which a string stands for bytes. One that does not is refused with its row.
+    #[inline(never)]
+    fn put_blob(row: &mut Row, column: usize, cell: Cell<'_>) {
+        match cell {
+            Cell::Text(text) if let Some(bytes) = blob_of(text) => row.put(column, Cell::Bytes(&bytes)),
+            Cell::Number(number) => row.put(column, Cell::Number(value::converted(number))),
+            cell => row.put(column, cell),
+        }
+    }
+
     fn failed(&self, what: &str) -> impl Fn(rusqlite::Error) -> SqliteError + use<> {
         let what = format!("{what} the table {}", quote(&self.table));
         move |error| SqliteError::sqlite(&what, error)
@@ -279,7 +300,8 @@ impl Table for SqliteSink<'_> {
     #[inline(always)]
     fn put(&mut self, row: &mut Row, column: usize, cell: Cell<'_>) {
         match cell {
-            _ if self.columns[column].is_json => self.put_json(row, column, cell),
+            _ if self.columns[column].form == Form::Json => self.put_json(row, column, cell),
+            _ if self.columns[column].form == Form::Base64 => Self::put_blob(row, column, cell),
             Cell::Number(number) => row.put(column, Cell::Number(value::converted(number))),
             cell => row.put(column, cell),
         }
@@ -311,6 +333,11 @@ impl Table for SqliteSink<'_> {
     }
 }
 
+/// Whether a declared type is one of blobs.
+pub(super) fn is_declared_blob(declared: &str) -> bool {
+    Affinity::of(declared, false) == Affinity::None && !declared.is_empty()
+}
+
 pub(super) fn is_declared_json(declared: &str) -> bool {
     declared.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("json"))
 }
@@ -323,6 +350,14 @@ pub(super) fn insert_failed(table: &str, error: rusqlite::Error) -> SqliteError 
 #[cold]
 pub(super) fn unfit(table: &str, column: &str, value: Value<'_>) -> SqliteError {
     let message = format!("{} would change in the column {} of {}", told(value), quote(column), quote(table));
+    SqliteError::new(SqliteErrorKind::Value, message)
+}
+
+/// The error for a string that does not stand for bytes.
+#[cold]
+pub(super) fn not_base64(column: &str, text: &str) -> SqliteError {
+    let (text, column) = (told(Value::Text(text)), quote(column));
+    let message = format!("{text} is no base64, and the column {column} is one of blobs");
     SqliteError::new(SqliteErrorKind::Value, message)
 }
 

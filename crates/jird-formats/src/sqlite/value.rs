@@ -4,7 +4,7 @@ use crate::cell::Cell;
 use crate::columns::survives;
 use core::fmt::{Display, Write};
 use jird::MachineNumber;
-use jird::event::Numeral;
+use jird::event::{Numeral, base64};
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
@@ -69,6 +69,17 @@ pub(super) fn of_number<'a>(number: Numeral<'a>, scratch: &'a mut String) -> Val
         Numeral::F64(value) => Value::Real(value),
         Numeral::Text(number) => Value::Text(number.text()),
     }
+}
+
+/// The bytes of a blob, from the text that stands for them in JSON: base64, as it is written here and no other way.
+///
+/// ```
+/// use jird_formats::sqlite::blob_of;
+/// assert_eq!(blob_of("AP8="), Some(vec![0, 255]));
+/// assert_eq!((blob_of("AP9="), blob_of("AP8"), blob_of("a text")), (None, None, None));
+/// ```
+pub fn blob_of(text: &str) -> Option<Vec<u8>> {
+    base64_simd::STANDARD.decode_to_vec(text).ok().filter(|bytes| base64(bytes) == text)
 }
 
 #[cold]

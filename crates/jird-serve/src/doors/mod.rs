@@ -101,7 +101,7 @@ impl Door {
     }
 }
 
-/// Answers a request at a door. Failures have the form that the door's clients understand.
+/// Answers a request at a door, which has passed the guard. Failures have the form that the door's clients understand.
 pub(crate) async fn answer(
     state: &State,
     guard: &Guard,
@@ -125,6 +125,15 @@ pub(crate) async fn answer(
     response
 }
 
+/// The answer to a request that may not come in.
+pub(crate) fn refuse(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
+    let mut response = told(door, headers, problem);
+    if door.is_elastic() {
+        response.headers_mut().insert(PRODUCT.0, PRODUCT.1);
+    }
+    response
+}
+
 async fn entered(
     state: &State,
     guard: &Guard,
@@ -132,7 +141,6 @@ async fn entered(
     parts: &Parts,
     body: &mut Incoming,
 ) -> Result<Response<Body>, Problem> {
-    guard.shipper(&parts.headers)?;
     let allowed = door.allowed();
     if parts.method == Method::OPTIONS {
         let mut response = Response::new(Body::whole(Vec::new()));

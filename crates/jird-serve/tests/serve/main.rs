@@ -1,6 +1,7 @@
 //! The server as its clients see it, over real sockets.
 #![allow(clippy::print_stdout, reason = "what is skipped is for who reads the log")]
 
+mod again;
 mod changes;
 mod clients;
 mod common;
@@ -17,6 +18,8 @@ mod page;
 #[cfg(feature = "query")]
 mod query;
 mod reading;
+#[cfg(unix)]
+mod replaced;
 mod safety;
 mod seq;
 mod sharing;

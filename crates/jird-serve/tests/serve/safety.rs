@@ -2,6 +2,8 @@
 
 use crate::common::{Service, TASKS};
 use jird_serve::{Server, Settings};
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 const ROW: &[u8] = br#"{"title": "x"}"#;
@@ -109,4 +111,75 @@ fn pages_of_others_change_nothing() {
     assert_eq!(post(&[JSON, ("Content-Encoding", "gzip")]), 415);
     service.send("PATCH", "/tasks/1", &[("Content-Type", "application/x-ndjson")], ROW).is(415);
     assert!(service.get("/tasks").header("access-control-allow-origin").is_none());
+}
+
+/// Requests without the token, more than the server has places for, none of which comes to an end.
+#[test]
+fn those_without_the_token_keep_nobody_from_asking() {
+    let few = |settings: &mut Settings| {
+        settings.write = true;
+        settings.token = Some("s3cret".into());
+        settings.limits.requests = 8;
+        settings.limits.connections = 48;
+    };
+    let database = Service::with(TASKS, few);
+    let store = Service::of_store(few);
+    for (service, target, wanted) in [(&database, "/tasks", "/tasks/1"), (&store, "/ingest", "/sources")] {
+        let host = service.address;
+        let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
+        let mut sockets = Vec::new();
+        for request in [
+            format!("{head}Content-Length: 1000000\r\n\r\n"),
+            format!("{head}Authorization: Bearer wrong\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc"),
+            format!("{head}Content-Le"),
+            String::new(),
+        ] {
+            for _ in 0..40 {
+                let mut socket = service.connect();
+                let _ = socket.write_all(request.as_bytes());
+                sockets.push(socket);
+            }
+            let begun = Instant::now();
+            service.send("GET", wanted, &[("Authorization", "Bearer s3cret")], b"").is(200);
+            service.get("/health").is(200);
+            assert!(begun.elapsed() < Duration::from_secs(2), "{request:?}: {:?}", begun.elapsed());
+        }
+        // Who lacks the token is told so at once, also if the body never comes.
+        let mut socket = service.connect();
+        socket.write_all(format!("{head}Content-Length: 1000000\r\n\r\n").as_bytes()).unwrap();
+        let mut start = [0; 12];
+        let begun = Instant::now();
+        socket.read_exact(&mut start).unwrap();
+        assert_eq!(&start, b"HTTP/1.1 401");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+}
+
+/// A connection on which the token was shown stays, however many come after it.
+#[test]
+fn a_connection_that_has_shown_the_token_is_not_sent_away() {
+    let service = Service::with(TASKS, |settings| {
+        settings.token = Some("s3cret".into());
+        settings.limits.connections = 8;
+    });
+    let ask = |socket: &mut std::net::TcpStream| {
+        let host = service.address;
+        write!(socket, "GET /tasks/1?select=id HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer s3cret\r\n\r\n")
+            .unwrap();
+        let mut read = Vec::new();
+        while !read.ends_with(b"{\"id\":1}\n") {
+            let mut some = [0; 1000];
+            let len = socket.read(&mut some).unwrap();
+            assert!(len > 0, "it was sent away");
+            read.extend_from_slice(&some[..len]);
+        }
+    };
+    let mut known = service.connect();
+    ask(&mut known);
+    let strangers: Vec<_> = (0..50).map(|_| service.connect()).collect();
+    for _ in 0..3 {
+        ask(&mut known);
+        service.get("/health").is(200);
+    }
+    drop(strangers);
 }

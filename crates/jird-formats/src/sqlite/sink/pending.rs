@@ -1,6 +1,7 @@
 //! The sink's rows that wait until a statement is full, and how they are written.
 
-use super::{SqliteSink, insert_failed, seen, unfit};
+use super::table::Form;
+use super::{SqliteSink, insert_failed, not_base64, seen, unfit};
 use crate::cell::Cell;
 use crate::rows::Row;
 use crate::sqlite::affinity::Fit;
@@ -76,10 +77,13 @@ impl SqliteSink<'_> {
     #[inline]
     pub(super) fn check_values(&mut self, row: &Row) -> Result<(), SqliteError> {
         for (index, column) in self.columns.iter_mut().enumerate() {
-            if column.is_json {
+            if column.form == Form::Json {
                 continue;
             }
             let cell = row.get(index);
+            if let (Form::Base64, Cell::Text(text)) = (column.form, cell) {
+                return Err(not_base64(&column.name, text));
+            }
             let value = value::of_cell(cell, &mut self.pending.scratch);
             column.seen |= seen::of(cell, value);
             self.report.exact_as_text += u64::from(matches!((cell, value), (Cell::Number(_), Value::Text(_))));

@@ -1,6 +1,6 @@
 //! The sink's table: what exists, what is created, and which column belongs to which key.
 
-use super::{Mode, SqliteSink, is_declared_json, seen};
+use super::{Mode, SqliteSink, is_declared_blob, is_declared_json, seen};
 use crate::rows::VALUE;
 use crate::sqlite::affinity::Affinity;
 use crate::sqlite::database::{TableInfo, quote};
@@ -21,13 +21,23 @@ pub(super) enum Target {
     Made,
 }
 
+/// How values are written to a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As they are.
+    Plain,
+    /// As JSON, every value.
+    Json,
+    /// As bytes, if they are strings, which are base64.
+    Base64,
+}
+
 #[derive(Debug)]
 pub(super) struct TableColumn {
     /// The column's name in the table.
     pub(super) name: String,
     pub(super) affinity: Affinity,
-    /// Every value is written as JSON.
-    pub(super) is_json: bool,
+    pub(super) form: Form,
     /// The table has the column.
     pub(super) exists: bool,
     /// See [`seen`].
@@ -214,7 +224,7 @@ impl<'c> SqliteSink<'c> {
         if name != key {
             self.report.renamed.push((key.to_owned(), name.clone()));
         }
-        Ok(TableColumn { name, affinity: Affinity::None, is_json: false, exists: false, seen: 0 })
+        Ok(TableColumn { name, affinity: Affinity::None, form: Form::Plain, exists: false, seen: 0 })
     }
 
     /// The column that the table, its definition or its key already has for a record's key.
@@ -222,23 +232,26 @@ impl<'c> SqliteSink<'c> {
         let plain = |name: &str| TableColumn {
             name: name.to_owned(),
             affinity: Affinity::None,
-            is_json: false,
+            form: Form::Plain,
             exists: false,
             seen: 0,
         };
         let found = match (&self.target, &self.definition) {
             (Some(Target::Existing(info)), _) => info.column(key).map(|found| {
                 let found = &info.columns[found];
-                let is_json = self.options.json_declared && is_declared_json(&found.declared);
-                (
-                    TableColumn { affinity: found.affinity, is_json, exists: true, ..plain(&found.name) },
-                    found.is_generated,
-                )
+                let form = if self.options.json_declared && is_declared_json(&found.declared) {
+                    Form::Json
+                } else if self.options.base64_blobs && is_declared_blob(&found.declared) {
+                    Form::Base64
+                } else {
+                    Form::Plain
+                };
+                (TableColumn { affinity: found.affinity, form, exists: true, ..plain(&found.name) }, found.is_generated)
             }),
             (target, Some(definition)) => find(definition.columns(), key, |column| &column.name).map(|found| {
-                let is_json = found.storage == StorageType::Json;
+                let form = if found.storage == StorageType::Json { Form::Json } else { Form::Plain };
                 let exists = matches!(target, Some(Target::Made));
-                (TableColumn { affinity: found.storage.affinity(), is_json, exists, ..plain(&found.name) }, false)
+                (TableColumn { affinity: found.storage.affinity(), form, exists, ..plain(&found.name) }, false)
             }),
             (_, None) => find(self.keys(), key, String::as_str).map(|found| (plain(found), false)),
         };

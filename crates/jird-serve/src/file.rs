@@ -1,0 +1,44 @@
+//! Which file a path leads to. The system is asked for it, and nothing is opened.
+
+use std::path::{Path, PathBuf};
+
+/// What tells a file from all others, and whether it is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    device: u64,
+    number: u64,
+    pub(crate) is_empty: bool,
+}
+
+impl FileId {
+    /// The file at a path; `None` if there is none, or something else.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let data = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let (device, number) = numbers(&data);
+        Some(Self { device, number, is_empty: data.len() == 0 })
+    }
+
+    /// Whether they are one file, empty or not.
+    pub(crate) fn is_file(self, other: Self) -> bool {
+        (self.device, self.number) == (other.device, other.number)
+    }
+}
+
+/// The write-ahead log of a database.
+pub(crate) fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+#[cfg(unix)]
+fn numbers(data: &std::fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (data.dev(), data.ino())
+}
+
+/// Elsewhere, a file that is open cannot be replaced.
+#[cfg(not(unix))]
+fn numbers(_: &std::fs::Metadata) -> (u64, u64) {
+    (0, 0)
+}
