@@ -67,7 +67,7 @@ shapes! {
         r#"{"n": #, "x": [1.25, null]}"#, |it| match it { Self::Number { n } => n, _ => panic!("{it:?}") };
     #[serde(untagged)]
     enum UntaggedList { Flag(bool), Numbers(Vec<NumberBuf>) }:
-        "[0.5, #]", |it| match it { Self::Numbers(list) => &list[1], _ => panic!("{it:?}") };
+        "[0.5, #]", |it| match it { Self::Numbers(list) => &list[1], Self::Flag(_) => panic!("{it:?}") };
     #[serde(tag = "t")]
     enum Internal { A { n: NumberBuf }, B { #[serde(flatten)] rest: Number } }:
         r#"{"n": #, "t": "A"}"#, |it| match it { Self::A { n } => n, Self::B { rest } => &rest.n };
@@ -82,7 +82,7 @@ shapes! {
         r#"{"t": "B", "c": #}"#, |it| match it { Self::A { n } | Self::B(n) => n };
     struct Listed { list: Vec<Untagged>, after: Internal }:
         r#"{"list": [{"n": #0}, {"n": #}], "after": {"t": "A", "n": #00}}"#, |it| it.list[1].number();
-    struct Within { inner: Vec<Pulls> }: r##"{"inner": [{"n": #, "t": "{\"n\": #5, \"id\": 2}"}]}"##, |it| &it.inner[0].rest.n;
+    struct Within { inner: Vec<Pulls> }: r#"{"inner": [{"n": #, "t": "{\"n\": #5, \"id\": 2}"}]}"#, |it| &it.inner[0].rest.n;
 }
 
 /// Decodes another text, in several ways, while it is decoded from a buffer itself.
@@ -231,6 +231,16 @@ impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Seed<'_, T> {
     }
 }
 
+/// A reader that panics at the end of its bytes.
+struct Panics<'a>(&'a [u8]);
+
+impl std::io::Read for Panics<'_> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        assert!(!self.0.is_empty(), "on purpose");
+        self.0.read(to)
+    }
+}
+
 fn panicking<S: Shape>() {
     let values = RefCell::new(Vec::<S>::new());
     let text = format!("{} {}", S::text(&digits(1)), S::text(&digits(2)));
@@ -244,13 +254,6 @@ fn panicking<S: Shape>() {
         assert_number(shape, index);
     }
     // A reader that panics in the middle of a buffer.
-    struct Panics<'a>(&'a [u8]);
-    impl std::io::Read for Panics<'_> {
-        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-            assert!(!self.0.is_empty(), "on purpose");
-            self.0.read(to)
-        }
-    }
     let cut = S::text(&digits(4));
     let mut reader = Deserializer::from_reader(Panics(&cut.as_bytes()[..cut.len() - 1]));
     assert!(catch_unwind(AssertUnwindSafe(|| S::deserialize(&mut reader))).is_err());
