@@ -254,5 +254,5 @@ pub(crate) fn missing_for_narrow(house: &House) -> Option<String> {
         return Some(format!("rustup target add {target}"));
     }
     let links = house.answers("cc", &["-m32", "-shared", "-x", "c", "/dev/null", "-o", "/dev/null"]);
-    (!links).then(|| "no C compiler for 32 bits: gcc-multilib has it".into())
+    (!links).then(|| "no C library for 32 bits: apt-get install libc6-dev-i386 lib32gcc-12-dev".into())
 }

@@ -277,20 +277,24 @@ impl<'py> Walk<'py> {
     pub(super) unsafe fn list<const LINES: bool>(&mut self, list: *mut PyObject) -> Result<(), Failure> {
         let mut at = 0;
         // SAFETY: it is a list, and lives: a reference to it is taken before code of Python runs. Its size is looked at
-        // again before each element, since such code may have run. The element is borrowed from it, and used at once.
+        // again after such code may have run. The element is borrowed from it, and used at once.
         unsafe {
             self.open_object(b'[', list)?;
-            // What is appended meanwhile is not written: it might have no end.
-            let len = ffi::PyList_GET_SIZE(list);
-            while at < len.min(ffi::PyList_GET_SIZE(list)) {
+            let (mut len, mut calls) = (ffi::PyList_GET_SIZE(list), self.calls);
+            while at < len {
                 if LINES {
                     self.line();
                 }
-                if at + AHEAD < ffi::PyList_GET_SIZE(list) {
+                if at + AHEAD < len {
                     touch(ffi::PyList_GET_ITEM(list, at + AHEAD));
                 }
                 self.value::<LINES>(ffi::PyList_GET_ITEM(list, at))?;
                 at += 1;
+                if self.calls != calls {
+                    // It may be shorter now. What was appended is not written: it might have no end.
+                    len = len.min(ffi::PyList_GET_SIZE(list));
+                    calls = self.calls;
+                }
             }
         }
         self.close(b']');
