@@ -23,8 +23,12 @@ use hyper::header::{
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
+use jird_formats::caught;
+use std::future::{Future, poll_fn};
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use tokio::sync::{Semaphore, watch};
 
 /// Answers requests.
@@ -78,7 +82,7 @@ impl Service {
         let mut entry = self.journal.begin(peer, request.method(), target);
         let place = Arc::clone(&self.places).try_acquire_owned().ok();
         let answer = match &place {
-            Some(_) => self.answer(request).await,
+            Some(_) => whole(self.answer(request)).await,
             None => Err(Problem::busy("there are as many requests as this server allows")),
         };
         let mut response = answer.unwrap_or_else(|problem| told(&problem));
@@ -191,6 +195,18 @@ impl Service {
             _ => Err(Problem::method(allowed)),
         }
     }
+}
+
+/// An answer, or that making it failed in a way that is a bug. The connection and all else go on.
+async fn whole(answer: impl Future<Output = Result<Response<Body>, Problem>>) -> Result<Response<Body>, Problem> {
+    let mut answer = pin!(answer);
+    poll_fn(|cx| {
+        caught(|| answer.as_mut().poll(cx)).unwrap_or_else(|words| {
+            let detail = format!("answering failed in a way that is a bug: {words}");
+            Poll::Ready(Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)))
+        })
+    })
+    .await
 }
 
 /// Tells a browser what a page of an allowed origin may send. Browsers look up nothing else of it.
