@@ -21,7 +21,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
         name: "jird-formats",
-        order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files remote",
+        order: "panics cell encoding columns rows bad_value csv arrow parquet sqlite recover files remote",
     },
     Layers {
         name: "jird-store",
@@ -29,8 +29,8 @@ const CRATES: [Layers; 9] = [
     },
     Layers {
         name: "jird-query",
-        order: "nearest error types named interrupt threads input live sql report functions session bad scan infer prepared kinds guess groups \
-                ties arrival steady watched ordered registered output options inputs cluster run",
+        order: "nearest error types named interrupt threads input live sql report functions guard session bad scan infer prepared kinds guess groups \
+                ties arrival steady repeated watched ordered registered output options inputs cluster run",
     },
     Layers {
         name: "jird-serve",

@@ -215,8 +215,18 @@ impl Place {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "every command has this shape")]
+/// The stack for a query: SQL is planned recursively, and a chain of the most operators is that deep.
+const STACK_BYTES: usize = 256 << 20;
+
 pub(crate) fn run(args: QueryArgs, place: Place) -> Result<Outcome> {
+    let thread = std::thread::Builder::new().name("query".into()).stack_size(STACK_BYTES);
+    let running = thread.spawn(|| run_here(args, place)).context("cannot start a thread for the query")?;
+    // A query catches its own panics.
+    running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a thread for the query may not start")]
+fn run_here(args: QueryArgs, place: Place) -> Result<Outcome> {
     let mut report = Report::default();
     let (stats, quiet) = (args.stats, args.quiet);
     let advice = if args.on_error == OnError::Stop && !args.leaves_unchecked() { PASS_BY } else { "" };

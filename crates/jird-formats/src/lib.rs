@@ -20,6 +20,7 @@ mod csv;
 pub mod encoding;
 #[cfg(feature = "files")]
 pub mod files;
+mod panics;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod recover;
@@ -42,8 +43,9 @@ pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 pub use columns::{ColumnBuilder, Unfit, holds, value_text};
 #[cfg(feature = "csv")]
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
+pub use panics::{catches_panics_of_this_thread, caught, is_panic_caught};
 #[cfg(feature = "parquet")]
-pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource, is_panic_caught};
+pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource};
 pub use recover::{BadRow, Recover};
 pub use rows::{Column, JsonCells, Row, Rows, Schema, Table, TimestampType};
 

@@ -36,6 +36,8 @@ pub enum ErrorKind {
     Memory,
     /// The result has more rows than [`Options::rows_max`](crate::Options::rows_max).
     Rows,
+    /// Something failed that should not fail: a bug of jird, or of a library.
+    Internal,
 }
 
 /// Why a query failed. `Display` gives one line; for a bad record, an excerpt that shows the place follows.
@@ -128,6 +130,26 @@ impl Error {
         Self::new(ErrorKind::Time, "the query took longer than it may")
     }
 
+    /// There is not so much memory.
+    pub(crate) fn memory() -> Self {
+        Self::new(ErrorKind::Memory, "the query needs more memory than it may take")
+    }
+
+    /// There is not so much memory for something.
+    pub(crate) fn too_large(what: &str, bytes: usize) -> Self {
+        let size = match bytes >> 20 {
+            0 => "more".to_owned(),
+            megabytes @ ..10_000 => format!("up to {megabytes} MiB"),
+            megabytes => format!("up to {} GiB", megabytes >> 10),
+        };
+        Self::new(ErrorKind::Memory, format!("{what} takes {size}, and there is not so much memory for it"))
+    }
+
+    /// Something failed that should not fail.
+    pub(crate) fn internal(message: String) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
     pub(crate) fn rows(rows_max: u64) -> Self {
         Self::new(ErrorKind::Rows, format!("the result has more than {rows_max} rows"))
     }
@@ -153,8 +175,9 @@ impl Error {
                 Self::sql(plain(words.split("\nThis issue was likely").next().unwrap_or(words)))
             }
             DataFusionError::Execution(words) => Self::sql(words.clone()),
-            DataFusionError::ResourcesExhausted(_) => {
-                Self::new(ErrorKind::Memory, "the query needs more memory than it may take")
+            DataFusionError::ResourcesExhausted(_) => Self::memory(),
+            DataFusionError::ExecutionJoin(error) if error.is_panic() => {
+                Self::internal(format!("the query failed in a way that is a bug: {error}"))
             }
             DataFusionError::NotImplemented(words) if words.contains("ScalarSubquery") => Self::sql(
                 "not supported: a subquery that compares with the outer row by something else than `=` and whose answer \

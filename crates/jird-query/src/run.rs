@@ -6,6 +6,7 @@ use crate::bad::BadSink;
 use crate::cluster::{self, Cluster, Recipe};
 use crate::error::Error;
 use crate::groups::group_once;
+use crate::guard::{Memory, batch_bytes, pieces};
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
 use crate::input::Progress;
@@ -14,17 +15,18 @@ use crate::interrupt::Interrupt;
 use crate::kinds;
 use crate::live::live;
 use crate::named::Named;
-use crate::options::{BATCH_ROWS, CHUNK_BYTES, Options};
+use crate::options::{CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
 use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
 use crate::prepared::Source;
 use crate::registered::{Registered, register};
+use crate::repeated::{self, repeats};
 use crate::report::Report;
 use crate::scan::{ScanOptions, note_scans};
-use crate::session::{check_comparisons, is_aggregate, scans, session};
+use crate::session::{batch_rows, check_comparisons, is_aggregate, memory, scans, session};
 use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
-use crate::threads::Threads;
+use crate::threads::{Kept as KeptByThreads, Threads};
 use crate::ties::decide_ties;
 use crate::watched::watched;
 use datafusion::error::DataFusionError;
@@ -38,7 +40,9 @@ use futures::StreamExt;
 use futures::future::{Either, select};
 use jird::kernel::Kernel;
 use jird::lines::{self, Check};
+use jird_formats::caught;
 use jird_formats::files::OnError;
+use std::any::Any;
 use std::collections::HashMap;
 use std::future::Future;
 use std::io::Write;
@@ -51,6 +55,9 @@ use std::time::{Duration, Instant};
 /// too few rows in it.
 const NEWEST_BYTES: u64 = 2 << 20;
 const NEWEST_FACTOR: u64 = 8;
+
+/// Results are written in pieces of about so many bytes.
+const PIECE_BYTES: usize = 16 << 20;
 
 /// Rows from a pipe are held back this long, in case others follow.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -65,6 +72,8 @@ pub struct Query {
     options: Options,
     progress: Arc<Progress>,
     interrupt: Interrupt,
+    /// What its threads keep until they have ended.
+    kept: Option<KeptByThreads>,
     /// What runs the plan, if not this process.
     #[cfg(feature = "cluster")]
     cluster: Option<Arc<dyn Cluster>>,
@@ -83,6 +92,7 @@ impl Query {
             options,
             progress,
             interrupt,
+            kept: None,
             #[cfg(feature = "cluster")]
             cluster: None,
         }
@@ -117,6 +127,13 @@ impl Query {
         Self { named: Some(named), ..Self::new(sql, Vec::new(), options) }
     }
 
+    /// The same query, whose threads keep something until the last of them has ended. That may be after the query: a
+    /// step of it that was begun is not left in its middle.
+    #[must_use]
+    pub fn keeping(self, kept: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { kept: Some(kept), ..self }
+    }
+
     /// What ends the query early; other threads can use it.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
@@ -143,7 +160,8 @@ impl Query {
         report.check = self.check();
         report.threads = self.threads();
         report.kernel = Kernel::best().name();
-        let result = self.run_timed(out, report);
+        let result = caught(|| self.run_timed(out, report))
+            .unwrap_or_else(|words| Err(Error::internal(format!("the query failed in a way that is a bug: {words}"))));
         report.elapsed = started.elapsed();
         match &self.named {
             Some(named) => result.map_err(|error| error.renamed(|message| without_paths(message, named))),
@@ -200,6 +218,7 @@ impl Query {
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
             interrupt: self.interrupt.clone(),
+            kept: self.kept.clone(),
         };
         let mut inputs = Inputs::new(&self.inputs, self.named.as_deref(), &self.options, &self.progress);
         let mut learned = Learned { guesses: true, ..Learned::default() };
@@ -236,7 +255,7 @@ impl Query {
             (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         // Each attempt has a session of its own, because it registers its tables anew.
         self.interrupt.check()?;
-        let context = session(BATCH_ROWS, range_bytes_min, self.options.memory_max)?;
+        let context = session(range_bytes_min, self.options.memory_max, &self.interrupt)?;
         #[cfg(feature = "cluster")]
         let context = if self.cluster.is_some() { cluster::session(&context) } else { context };
         let state = context.state();
@@ -389,14 +408,14 @@ impl Query {
     ) -> Result<(), Error> {
         let registered = register(context, rewritten, sources)?;
         let columns = rewritten.outputs.clone();
-        let threads = Threads::new(self.options.threads)?;
+        let threads = Threads::new(self.options.threads, self.kept.as_ref())?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let started = self.stream(context, statement, sources, gate, &registered);
         let done = self.wait(&threads, started).and_then(|stream| {
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
             let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
-            self.write(&threads, stream, writer, is_live, gate, out, report)
+            self.write(&threads, &memory(&context.state()), stream, writer, is_live, gate, out, report)
         });
         report.mismatches = registered.mismatches.load(Relaxed);
         report.infinite += registered.infinite.load(Relaxed);
@@ -423,7 +442,7 @@ impl Query {
     ) -> Result<String, Error> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let plan = Threads::new(self.options.threads)?.wait(async {
+        let plan = Threads::new(self.options.threads, self.kept.as_ref())?.wait(async {
             let (plan, _) = self.logical(context, statement, sources, gate).await?;
             self.physical(context, &plan, sources).await
         });
@@ -489,6 +508,7 @@ impl Query {
     fn write(
         &self,
         threads: &Threads,
+        memory: &Memory,
         mut stream: SendableRecordBatchStream,
         mut writer: Box<dyn Writer>,
         is_live: bool,
@@ -527,12 +547,16 @@ impl Query {
             if let Some(rows_max) = self.options.rows_max.filter(|rows_max| report.rows > *rows_max) {
                 return Err(Error::rows(rows_max));
             }
-            writer.batch(&batch, &mut text).map_err(failed)?;
-            out.write_all(&text).map_err(|error| Error::output(&error))?;
+            for piece in pieces(&batch, PIECE_BYTES) {
+                let bytes = batch_bytes(&piece);
+                drop(memory.room(bytes).map_err(|_| Error::too_large("a row of the result", bytes))?);
+                writer.batch(&piece, &mut text).map_err(failed)?;
+                out.write_all(&text).map_err(|error| Error::output(&error))?;
+                text.clear();
+            }
             if is_live {
                 out.flush().map_err(|error| Error::output(&error))?;
             }
-            text.clear();
         }
         gate.open()?;
         writer.finish(&mut text).map_err(failed)?;
@@ -563,6 +587,12 @@ impl Query {
         plan: &LogicalPlan,
         sources: &[Source<'_>],
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
+        let mut batch_rows = batch_rows(plan)?;
+        if self.options.memory_max.is_some() && repeats(plan) {
+            batch_rows = batch_rows.min(repeated::BATCH_ROWS);
+        }
+        let config = context.copied_config().with_batch_size(batch_rows);
+        *context.state_ref().write().config_mut() = config;
         let mut state = context.state();
         // Bad records are noted in the order of the input.
         let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
@@ -578,16 +608,17 @@ impl Query {
                 return Err(Error::data(message).into());
             }
         }
+        memory(&state).run();
         let mut physical = state.query_planner().create_physical_plan(plan, &state).await?;
         if depends {
-            physical = steady(physical, BATCH_ROWS)?;
+            physical = steady(physical, batch_rows)?;
         }
         if sources.iter().any(|source| source.shared.is_once) {
             physical = live(physical)?;
         }
         note_scans(&physical)?;
         if self.named.is_some() {
-            physical = watched(physical, &self.interrupt)?;
+            physical = watched(physical, &self.interrupt, self.options.memory_max)?;
         }
         Ok(physical)
     }

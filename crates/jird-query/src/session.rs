@@ -2,8 +2,12 @@
 
 use crate::error::Error;
 use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
+use crate::guard::{Guard, GuardCalls, Memory, constant_bytes};
+use crate::interrupt::Interrupt;
+use crate::options::BATCH_ROWS;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::error::DataFusionError;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::GreedyMemoryPool;
@@ -16,13 +20,14 @@ use std::sync::Arc;
 /// A partition has at least this many bytes of a file.
 const RANGE_BYTES_MIN: usize = 1 << 20;
 
-/// Creates a session with our functions and without tables. If its memory is limited, it puts nothing aside on disk.
+/// Creates a session with our functions and without tables, whose calls are guarded. If its memory is limited, it puts
+/// nothing aside on disk.
 pub(crate) fn session(
-    batch_rows: usize,
     range_bytes_min: Option<usize>,
     memory_max: Option<usize>,
+    interrupt: &Interrupt,
 ) -> Result<SessionContext, Error> {
-    let mut config = SessionConfig::new().with_batch_size(batch_rows).with_target_partitions(1);
+    let mut config = SessionConfig::new().with_batch_size(BATCH_ROWS).with_target_partitions(1);
     let options = config.options_mut();
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
@@ -44,7 +49,41 @@ pub(crate) fn session(
         state.register_udaf(Arc::new(function)).map_err(|error| Error::of(&error))?;
     }
     state.register_expr_planner(Arc::new(CheckedPlanner)).map_err(|error| Error::of(&error))?;
+    let memory = Arc::new(Memory::new(&state.runtime_env().memory_pool, memory_max.is_some()));
+    let guard = Guard { memory, interrupt: interrupt.clone() };
+    state.add_analyzer_rule(Arc::new(GuardCalls(guard.clone())));
+    state.config_mut().set_extension(Arc::new(guard));
     Ok(SessionContext::new_with_state(state))
+}
+
+/// The memory of a session's values.
+pub(crate) fn memory(state: &SessionState) -> Arc<Memory> {
+    let guard = state.config().get_extension::<Guard>();
+    // The session of a cluster has none.
+    let none = || Arc::new(Memory::new(&state.runtime_env().memory_pool, false));
+    guard.map_or_else(none, |guard| Arc::clone(&guard.memory))
+}
+
+/// How many rows a batch may have, so that columns of a plan's constants stay below some size: most operators and
+/// functions make a column of a constant.
+pub(crate) fn batch_rows(plan: &LogicalPlan) -> Result<usize, DataFusionError> {
+    /// What all columns of constants may take.
+    const CONSTANTS_BYTES: usize = 64 << 20;
+    /// Smaller constants are not looked at.
+    const SMALL_BYTES: usize = 1 << 10;
+    let mut bytes = 0_usize;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                if let Expr::Literal(value, _) = expr {
+                    let more = Some(constant_bytes(value)).filter(|more| *more > SMALL_BYTES);
+                    bytes = bytes.saturating_add(more.unwrap_or_default());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(CONSTANTS_BYTES.checked_div(bytes).map_or(BATCH_ROWS, |rows| rows.clamp(1, BATCH_ROWS)))
 }
 
 /// Whether a function of this name is an aggregate.

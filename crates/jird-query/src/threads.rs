@@ -1,26 +1,38 @@
 //! The threads of a query.
 
 use crate::error::Error;
+use jird_formats::catches_panics_of_this_thread;
+use std::any::Any;
 use std::future::Future;
+use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
-/// The stack of a thread: conditions are evaluated recursively.
-const STACK_BYTES: usize = 16 << 20;
+/// The stack of a thread: expressions are evaluated recursively.
+const STACK_BYTES: usize = 64 << 20;
 
 /// The threads on which DataFusion runs a plan. Each query has its own: a step of a plan may take long, and the
 /// operating system shares the processors fairly, which steps on shared threads would not.
 #[derive(Debug)]
 pub(crate) struct Threads(Option<Runtime>);
 
+/// What threads keep until they have ended.
+pub(crate) type Kept = Arc<dyn Any + Send + Sync>;
+
 impl Threads {
-    /// Starts so many threads, one at least.
-    pub(crate) fn new(threads: usize) -> Result<Self, Error> {
+    /// Starts so many threads, one at least. They keep something until the last of them has ended. Their panics end
+    /// what waits for them, as panics there.
+    pub(crate) fn new(threads: usize, kept: Option<&Kept>) -> Result<Self, Error> {
+        let kept = kept.cloned();
         let runtime = Builder::new_multi_thread()
             .enable_time()
             .worker_threads(threads.max(1))
             .thread_stack_size(STACK_BYTES)
+            .on_thread_start(move || {
+                let _ = &kept;
+                catches_panics_of_this_thread();
+            })
             .build()
-            .map_err(|error| Error::sql(format!("cannot start threads: {error}")))?;
+            .map_err(|error| Error::unread(format!("cannot start threads: {error}")))?;
         Ok(Self(Some(runtime)))
     }
 

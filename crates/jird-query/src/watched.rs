@@ -5,6 +5,7 @@
 //! checkpoint, and so do the conditions of joins, which may let no row through.
 
 use crate::interrupt::Interrupt;
+use crate::repeated;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -28,16 +29,23 @@ use std::sync::Arc;
 /// After so many batches others get their turn.
 const BATCHES: usize = 16;
 
-/// The same plan, with checkpoints.
-pub(crate) fn watched(plan: Arc<dyn ExecutionPlan>, interrupt: &Interrupt) -> Result<Arc<dyn ExecutionPlan>> {
+/// The same plan, with checkpoints, and with limits where rows are repeated.
+pub(crate) fn watched(
+    plan: Arc<dyn ExecutionPlan>,
+    interrupt: &Interrupt,
+    memory_max: Option<usize>,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let check = |input| Arc::new(Checked { input, interrupt: interrupt.clone() }) as Arc<dyn ExecutionPlan>;
-    plan.transform_up(|node| {
+    plan.transform_up(|mut node| {
+        if let Some(inputs) = memory_max.and_then(|bytes| repeated::inputs(&node, bytes)) {
+            node = replace_children_if_necessary(node, inputs)?;
+        }
         if node.name() == "RecursiveQueryExec" {
             let children = node.children().into_iter().map(|child| check(Arc::clone(child))).collect();
             return replace_children_if_necessary(node, children).map(Transformed::yes);
         }
         if !node.name().ends_with("JoinExec") && node.name() != "UnnestExec" {
-            return Ok(Transformed::no(node));
+            return Ok(Transformed::yes(node));
         }
         let node: Arc<dyn ExecutionPlan> = if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
             let filter = join.filter().map(|filter| filtered(filter, interrupt));

@@ -63,8 +63,7 @@ impl Journal {
             begun: Instant::now(),
             peer,
             told,
-            // What it stays if the client goes before there is an answer.
-            status: StatusCode::from_u16(499).expect("it has three digits"),
+            status: gone(),
             bytes: 0,
             is_whole: false,
         }
@@ -104,6 +103,12 @@ impl Journal {
         }
         text
     }
+}
+
+/// The status of a request whose client went away before there was an answer. It is nginx's, and no failure of the
+/// server.
+fn gone() -> StatusCode {
+    StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST)
 }
 
 /// A request, which is told of when it is dropped.

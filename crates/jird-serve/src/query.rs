@@ -19,6 +19,7 @@ use jird_query::{ErrorKind, Format, Named, Options, Query, Report};
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
 /// The longest SQL: planning takes time and stack that no other limit bounds.
@@ -142,7 +143,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
     }
     let database = state.database.as_ref().map(Database::now).transpose()?;
     let queries = &state.queries;
-    let place = queries.place()?;
+    let place = Arc::new(queries.place()?);
     let options = Options {
         format,
         limit: asked.limit,
@@ -150,7 +151,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
         memory_max: Some(queries.memory_max),
         ..Options::default()
     };
-    let query = Query::of_named(sql, named(state, database.as_deref()), options);
+    let query = Query::of_named(sql, named(state, database.as_deref()), options).keeping(Arc::clone(&place) as _);
     let interrupt = query.interrupt();
     interrupt.stop_after(state.limits.time);
     let give_up = GiveUp::new(move || interrupt.stop());
@@ -161,7 +162,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
     std::thread::Builder::new()
         .name("query".into())
         .stack_size(STACK_BYTES)
-        .spawn(move || run(&query, out, place, database))
+        .spawn(move || run(query, out, place, database))
         .map_err(|_| Problem::busy("there is no thread for the query"))?;
     begun.await.map_err(|_| failed("the query came to no end"))??;
     let mut response = Response::new(Body::stream(chunks, give_up));
@@ -194,20 +195,32 @@ fn named(state: &State, database: Option<&Opened>) -> Vec<Named> {
     named
 }
 
-fn run(query: &Query, mut out: Long, place: OwnedSemaphorePermit, database: Option<Arc<Opened>>) {
+/// So long an answer waits for threads of its query that end as soon as they see that it is over.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Runs a query. Its place is free when its last thread has ended.
+fn run(query: Query, mut out: Long, place: Arc<OwnedSemaphorePermit>, database: Option<Arc<Opened>>) {
     let mut report = Report::default();
     // The query has connections of its own.
     let user = database.as_ref().map(|database| database.readers.user());
     let made = query.run(&mut Pushed(&mut out), &mut report);
     drop(user);
+    let rows_max = query.options().rows_max;
+    // What still runs, after an error, ends.
+    query.interrupt().stop();
+    drop(query);
     // Whoever has the answer may ask again at once.
+    let over = Instant::now();
+    while Arc::strong_count(&place) > 1 && over.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     drop(place);
     out.finish(match made {
         Ok(()) => match database.map_or(Ok(()), |database| database.check()) {
             Ok(()) => Ok(Found { rows: report.rows, total: None }),
             Err(problem) => Err(problem.into()),
         },
-        Err(error) => Err(stop(&error, query.options().rows_max)),
+        Err(error) => Err(stop(&error, rows_max)),
     });
 }
 

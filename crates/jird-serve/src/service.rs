@@ -25,8 +25,12 @@ use hyper::header::{
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
+use jird_formats::caught;
+use std::future::{Future, poll_fn};
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// Answers requests.
@@ -86,7 +90,7 @@ impl Service {
         let sharing = self.guard.sharing(request.headers());
         let mut entry = self.journal.begin(peer, request.method(), target);
         let (parts, body) = request.into_parts();
-        let (mut response, place) = match self.admit(&parts) {
+        let (mut response, place) = match caught(|| self.admit(&parts)).unwrap_or_else(|words| Err(bug(&words))) {
             Ok(Admitted::Answered(response)) => {
                 if response.status() == StatusCode::UNAUTHORIZED {
                     discard(&parts, body, self.state.limits);
@@ -146,10 +150,13 @@ impl Service {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return (told(&Problem::busy("there are as many requests as this server allows")), None);
         };
-        let response = match door {
-            Some(door) => doors::answer(&self.state, &self.guard, door, parts, body).await,
-            None => self.answer(segments, parts, body).await.unwrap_or_else(|problem| told(&problem)),
+        let answer = async {
+            match door {
+                Some(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
+                None => self.answer(segments, parts, body).await,
+            }
         };
+        let response = whole(answer).await.unwrap_or_else(|problem| told(&problem));
         (response, Some(place))
     }
 
@@ -247,6 +254,18 @@ fn discard(parts: &Parts, mut body: Incoming, limits: Limits) {
     if !parts.headers.contains_key(EXPECT) && !body.is_end_stream() {
         tokio::spawn(async move { pass_over(&mut body, &limits).await });
     }
+}
+
+/// An answer, or that making it failed in a way that is a bug. The connection and all else go on.
+async fn whole(answer: impl Future<Output = Result<Response<Body>, Problem>>) -> Result<Response<Body>, Problem> {
+    let mut answer = pin!(answer);
+    poll_fn(|cx| caught(|| answer.as_mut().poll(cx)).unwrap_or_else(|words| Poll::Ready(Err(bug(&words))))).await
+}
+
+/// What a panic becomes.
+fn bug(words: &str) -> Problem {
+    let detail = format!("answering failed in a way that is a bug: {words}");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
 }
 
 /// Tells a browser what a page of an allowed origin may send. Browsers look up nothing else of it.

@@ -1,7 +1,6 @@
 //! Parquet as a source and a sink.
 //!
 //! ```text
-//! guard       panics of the reader → errors
 //! source      row groups → batches, wanted columns only
 //! statistics  a predicate → the row groups that may have matches
 //! batches     batches → row groups
@@ -9,14 +8,12 @@
 //! ```
 
 mod batches;
-mod guard;
 mod sink;
 mod source;
 mod statistics;
 
 use crate::arrow::ArrowError;
 pub use batches::{ParquetBatches, ParquetCompression, ParquetOptions};
-pub use guard::is_panic_caught;
 use parquet::errors::ParquetError;
 pub use sink::ParquetSink;
 pub use source::ParquetSource;

@@ -1,8 +1,8 @@
 //! Parquet as a source.
 
-use super::guard::guard;
 use super::statistics::groups_that_may_hold;
 use crate::arrow::{ArrowError, Batches, Cursor, NotFinite, check};
+use crate::panics::caught;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
@@ -288,6 +288,11 @@ impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
         self.open = Some(open);
         Ok(batch.columns().to_vec())
     }
+}
+
+/// Decodes pages. The decoders panic over some that are damaged, and are not used again after that.
+fn guard<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
+    caught(read).unwrap_or_else(|_| Err(check::malformed("a page cannot be decoded")))
 }
 
 /// A file with several readers. It refuses reads beyond its end, because lengths come from the file, and memory is

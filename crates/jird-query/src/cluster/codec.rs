@@ -172,6 +172,7 @@ impl Scan {
                 chunk_bytes: self.chunk_bytes.max(1),
                 bad: self.keeps_bad.then(|| BadSink::keeping(self.record_bytes_max)),
                 interrupt: Interrupt::default(),
+                kept: None,
             },
             ordered: AtomicBool::new(self.is_ordered),
             is_once: false,

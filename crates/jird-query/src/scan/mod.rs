@@ -22,6 +22,7 @@ pub(crate) use watch::Watch;
 
 use crate::bad::BadSink;
 use crate::interrupt::Interrupt;
+use crate::threads::Kept;
 use jird::lines;
 
 /// How files are scanned.
@@ -34,4 +35,7 @@ pub(crate) struct ScanOptions {
     pub(crate) bad: Option<BadSink>,
     /// What ends the query early.
     pub(crate) interrupt: Interrupt,
+    /// What threads keep until they have ended. Nothing reads it.
+    #[expect(dead_code, reason = "that it is there is what it is for")]
+    pub(crate) kept: Option<Kept>,
 }

@@ -28,6 +28,7 @@ use jird::{
     Path,
     record::{Field, Mismatches, Predicate, Projection},
 };
+use jird_formats::caught;
 use jird_formats::{Accumulator, ColumnBuilder, holds};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -72,7 +73,13 @@ impl FileOpener for NdjsonOpener {
             let (sender, mut receiver) = channel(WAITING);
             std::thread::Builder::new()
                 .name("jird-scan".to_owned())
-                .spawn(move || plan.run(&file, range, &sender))
+                .spawn(move || {
+                    // Without its error, what was scanned before would be taken for all.
+                    if let Err(words) = caught(|| plan.run(&file, range, &sender)) {
+                        let message = format!("the scan failed in a way that is a bug: {words}");
+                        let _ = sender.blocking_send(Err(Error::internal(message)));
+                    }
+                })
                 .map_err(|error| Error::sql(format!("cannot start a thread: {error}")))?;
             let stream = futures::stream::poll_fn(move |context| {
                 loop {

@@ -402,15 +402,15 @@ impl Rewriter<'_> {
                     let equal = |other: &Expr| {
                         joined(Expr::Nested(subject.clone()), BinaryOperator::Eq, Expr::Nested(other.clone().into()))
                     };
-                    let any = list.iter().map(equal).reduce(|left, right| joined(left, BinaryOperator::Or, right));
-                    *expr = negate(any.unwrap_or_else(|| Expr::value(Value::Boolean(false))), negated);
+                    let any = any_of(list.iter().map(equal).collect())?;
+                    *expr = negate(any, negated);
                     return self.condition(expr, context);
                 }
                 let all = std::iter::once(&mut **subject).chain(list.iter_mut()).collect();
                 if self.alike(all, context)? == Form::Json {
                     let equal = |other: &Expr| compared((**subject).clone(), BinaryOperator::Eq, other.clone());
-                    let any = list.iter().map(equal).reduce(|left, right| joined(left, BinaryOperator::Or, right));
-                    *expr = negate(any.unwrap_or_else(|| Expr::value(Value::Boolean(false))), negated);
+                    let any = any_of(list.iter().map(equal).collect())?;
+                    *expr = negate(any, negated);
                 }
                 Ok(())
             }
@@ -612,6 +612,29 @@ fn null_if(value: Expr, other: Expr) -> Expr {
         conditions: vec![CaseWhen { condition: is_equal, result: Expr::value(Value::Null) }],
         else_result: Some(value.into()),
     }
+}
+
+/// The most values of a list that are compared one by one.
+const COMPARED_MAX: usize = 1000;
+
+/// Whether one of the conditions holds. They become a tree that is not deep, because it is walked recursively.
+fn any_of(mut conditions: Vec<Expr>) -> Result<Expr, Error> {
+    if conditions.len() > COMPARED_MAX {
+        let message = format!("`in` with a computed value of several kinds takes at most {COMPARED_MAX} values");
+        return Err(Error::sql(message));
+    }
+    while conditions.len() > 1 {
+        let mut pairs = conditions.into_iter();
+        conditions = std::iter::from_fn(|| {
+            let one = pairs.next()?;
+            Some(match pairs.next() {
+                Some(other) => Expr::Nested(joined(one, BinaryOperator::Or, other).into()),
+                None => one,
+            })
+        })
+        .collect();
+    }
+    Ok(conditions.pop().unwrap_or_else(|| Expr::value(Value::Boolean(false))))
 }
 
 fn joined(left: Expr, op: BinaryOperator, right: Expr) -> Expr {

@@ -3,14 +3,17 @@
 //! text functions the texts, `min`, `max` and `order by` keys that order all values.
 
 use super::expr::{arguments, call, function_name};
+use super::literal::literal;
 use super::scope::FieldRef;
 use super::select::Rewriter;
 use super::uses::{
-    JSON_COMPARE, JSON_KEY, JSON_OF_KEY, JSON_TEXT, Kept, Narrowed, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Rep,
+    JSON_COMPARE, JSON_IN_TEXT, JSON_KEY, JSON_OF_KEY, JSON_TEXT, Kept, Narrowed, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE,
+    Rep,
 };
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value};
 use jird::Path;
+use jird::record::Literal;
 use jird_formats::ColumnType;
 
 /// What the rewriter made of an expression.
@@ -273,8 +276,14 @@ impl FieldRef {
     }
 }
 
-/// JSON text of a value of any form.
+/// JSON text of a value of any form. A constant keeps its digits: DataFusion would make a double of a long one.
 pub(crate) fn to_json(expr: Expr, form: Form) -> Expr {
+    if form == Form::Typed
+        && let Some(Literal::Number(json) | Literal::Container(json)) = literal(&expr)
+    {
+        let json = Expr::value(Value::SingleQuotedString(json.into()));
+        return call(JSON_IN_TEXT, vec![json, Expr::value(Value::Null)]);
+    }
     let is_null = matches!(&expr, Expr::Value(value) if value.value == Value::Null);
     if form == Form::Json || is_null { expr } else { call(JSON_TEXT, vec![expr]) }
 }

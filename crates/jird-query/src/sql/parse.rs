@@ -1,5 +1,6 @@
 //! Parses SQL text to one query.
 
+use super::served::check_depth;
 use super::spelling;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, Query, Statement};
@@ -18,6 +19,7 @@ pub(crate) struct Parsed {
 /// Parses one `select` statement, or `explain` of one.
 pub(crate) fn parse(sql: &str) -> Result<Parsed, Error> {
     let wrong = |error: ParserError| Error::parser(error.to_string());
+    check_depth(sql)?;
     let mut statements = parser(sql)?.parse_statements().map_err(wrong)?;
     let plain = |mut query: Box<Query>, explain| {
         spelling::plain(&mut *query)?;
@@ -101,6 +103,7 @@ fn lacks_select(tokens: &[TokenWithSpan]) -> bool {
 
 /// Parses one expression. Nothing may follow it.
 pub(crate) fn expression(sql: &str) -> Result<Expr, Error> {
+    check_depth(sql)?;
     let mut expr = plain_expression(sql)?;
     spelling::plain(&mut expr)?;
     Ok(expr)

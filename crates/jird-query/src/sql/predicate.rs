@@ -17,7 +17,11 @@ use jird::{
     record::{Comparison, Like, Matcher, Predicate},
 };
 use jird_store::time::{self, Time};
+use regex::RegexBuilder;
 use std::sync::Arc;
+
+/// The most bytes of a compiled pattern in a query of others: matching takes as long as it is large.
+const SERVED_PATTERN_BYTES: usize = 1 << 20;
 
 /// The fields of a predicate; slot `i` is field `i`.
 #[derive(Default)]
@@ -257,7 +261,12 @@ impl Rewriter<'_> {
         let Some(pattern) = text(pattern) else {
             return Err(Error::sql(format!("the regular expression of match must be a constant text, not {pattern}")));
         };
-        let regex = regex::Regex::new(&pattern)
+        let mut builder = RegexBuilder::new(&pattern);
+        if self.named.is_some() {
+            builder.size_limit(SERVED_PATTERN_BYTES);
+        }
+        let regex = builder
+            .build()
             .map_err(|error| Error::sql(format!("the regular expression '{pattern}' is wrong: {error}")))?;
         let matcher = Matcher::new(move |text| regex.is_match(text)).requiring(required::literals(&pattern));
         self.over(subject, slots, |slot| Predicate::Matches { slot, matcher })

@@ -14,9 +14,12 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// The most operators and keywords. A chain of so many is that deep, and plans are walked recursively, in more than linear
-/// time: a sum of a thousand numbers took half a minute without optimisation, and no time limit ends that.
+/// The most operators and keywords of queries of others. A chain of so many is that deep, and plans are walked
+/// recursively, in more than linear time: a sum of a thousand numbers took half a minute without optimisation, and no time
+/// limit ends that.
 const SIGNS_MAX: usize = 300;
+/// The most operators and keywords of any query: a chain of more would need more stack than there is.
+const ALL_SIGNS_MAX: usize = 5000;
 /// The most tables, if each use of a `with` counts as all that is in it, because it is planned each time.
 const TABLES_MAX: u64 = 100;
 /// The most columns of a `select`.
@@ -37,8 +40,24 @@ const UNBOUNDED: [&str; 11] = [
     "space",
 ];
 
-/// Refuses SQL that would be parsed to something very deep.
+/// Refuses SQL of others that would be parsed to something deep.
 pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
+    match signs(sql)? {
+        0..=SIGNS_MAX => Ok(()),
+        _ => Err(Error::sql(format!("queries of others have at most {SIGNS_MAX} operators and keywords"))),
+    }
+}
+
+/// Refuses SQL that would be parsed to something very deep.
+pub(super) fn check_depth(sql: &str) -> Result<(), Error> {
+    match signs(sql)? {
+        0..=ALL_SIGNS_MAX => Ok(()),
+        count => Err(Error::sql(format!("the query has {count} operators and keywords, {ALL_SIGNS_MAX} are the most"))),
+    }
+}
+
+/// How many operators and keywords SQL has.
+fn signs(sql: &str) -> Result<usize, Error> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize();
     let tokens = tokens.map_err(|error| Error::parser(error.to_string()))?;
     let is_sign = |token: &&Token| match token {
@@ -53,10 +72,7 @@ pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
                 | Token::Whitespace(_)
         ),
     };
-    match tokens.iter().filter(is_sign).count() {
-        0..=SIGNS_MAX => Ok(()),
-        _ => Err(Error::sql(format!("queries of others have at most {SIGNS_MAX} operators and keywords"))),
-    }
+    Ok(tokens.iter().filter(is_sign).count())
 }
 
 /// Refuses queries that take very much to plan, functions that fill all memory at one call, and `explain`, which tells

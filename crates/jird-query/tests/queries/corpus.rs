@@ -102,6 +102,7 @@ fn random_queries_of_real_logs_answer_as_the_model_does() {
 fn words(random: &mut Random, input: &[Value], paths: &[&'static [Step]], unique: Option<&'static [Step]>) -> Words {
     let mut words = Words {
         paths: paths.to_vec(),
+        ends: Vec::new(),
         unique: unique.into_iter().collect(),
         texts: vec![String::new()],
         numbers: vec!["0".to_owned()],

@@ -59,6 +59,7 @@ fn no_spelling_of_a_text_hides_it_from_a_search() {
     const TRIES: u64 = 400;
     let words = Words {
         paths: vec![M],
+        ends: Vec::new(),
         unique: Vec::new(),
         texts: TEXTS.map(String::from).to_vec(),
         numbers: Vec::new(),

@@ -457,3 +457,113 @@ fn a_long_result_takes_no_memory_and_queries_run_side_by_side() {
     drop((endless, slow));
     wait_for(&service, "jird_queries_active 0");
 }
+
+/// Threads of this process that are named so.
+fn threads(name: &str) -> usize {
+    let names = fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
+        // A thread may end meanwhile.
+        fs::read_to_string(task.ok()?.path().join("comm")).ok()
+    });
+    names.filter(|known| known.trim() == name).count()
+}
+
+/// The threads of queries end at once when nothing more is done.
+#[track_caller]
+fn has_no_threads(sql: &str) {
+    let until = Instant::now() + Duration::from_secs(2);
+    while threads("tokio-rt-worker") + threads("jird-scan") + threads("query") > 0 {
+        assert!(Instant::now() < until, "{sql}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn values_that_fill_all_memory_are_refused_and_the_server_goes_on() {
+    if !is_alone("query::values_that_fill_all_memory_are_refused_and_the_server_goes_on") {
+        return;
+    }
+    let service = serve_many(8192, |settings| {
+        settings.limits.query_bytes = 32 << 20;
+        settings.limits.time = Duration::from_secs(5);
+        settings.limits.rows = 100_000_000;
+    });
+    let (b, c) = ("b".repeat(100), "c".repeat(300));
+    let long = "x".repeat(60_000);
+    let nested = |levels: u32, call: &str| (0..levels).fold("text".to_owned(), |inner, _| call.replace('?', &inner));
+    for sql in [
+        format!(
+            "select concat_ws(replace(replace('aaaaaaaaaa', 'a', '{b}'), 'b', '{c}'){}) n from many",
+            ", text".repeat(100)
+        ),
+        format!("select {} n from many", nested(30, "replace(?, '0', '00')")),
+        format!("select {} n from many", nested(3, "concat(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
+        format!("select {} n from many", nested(30, "encode(?, 'hex')")),
+        format!("select {} n from many", nested(30, "regexp_replace(?, '0', '00', 'g')")),
+        format!("select {} n from many", nested(7, "(? || ?)")),
+        format!("select {} n from many", nested(5, "upper(concat(?, ?, ?, ?))")),
+        format!("select concat({}text) n from many", "text, ".repeat(10_000)),
+        format!("select concat_ws('{long}', text, text, text) n from many"),
+        format!("select array_to_string(string_to_array(text, NULL), '{long}') n from many"),
+        format!("select replace(text, '0', '{long}') n from many"),
+        format!("select translate(text, '0', '\u{1F600}') || replace(text, '', '{long}') n from many"),
+        format!("select string_agg(text, '{long}') n from many"),
+        format!(
+            "select {} from many",
+            (0..60).map(|number| format!("'{}{number}' n{number}", &long[..1000])).collect::<Vec<_>>().join(", ")
+        ),
+        format!(
+            "select a.text from many a, (select replace('{long}', 'x', 'xxxxxxxxxxxxxxxx') t) b where a.text || b.t > ''"
+        ),
+        format!("select first_value(text || '{long}') over () f from many"),
+        "select array_agg(text) over (order by i) a from many".to_owned(),
+        "select arrow_cast(null, 'FixedSizeBinary(2000000000)') n from many".to_owned(),
+        "select to_hex(i) || text || to_hex(i) from many a, many b, many c where a.i < 0".to_owned(),
+    ] {
+        let shown = &sql[..sql.len().min(100)];
+        let answer = service.sql(&sql);
+        assert!([200, 400, 422, 503].contains(&answer.status), "{shown}: {}", answer.text());
+        assert!(resident() < 700 << 20, "{shown}: {} MB", resident() >> 20);
+        wait_for(&service, "jird_queries_active 0");
+        check(&service, "select count(*) as n from many", r#"[{"n":8192}]"#);
+    }
+}
+
+#[test]
+fn the_place_of_a_query_is_free_when_its_threads_have_ended() {
+    if !is_alone("query::the_place_of_a_query_is_free_when_its_threads_have_ended") {
+        return;
+    }
+    let service = serve_many(20_000, |settings| {
+        settings.limits.queries = 1;
+        settings.limits.time = Duration::from_secs(2);
+    });
+    // What takes long to compile is refused at once.
+    for sql in [
+        "select count(*) n from many where regexp_like(text, concat('(?i)[\\p{L}\\p{N}]{200}', text))",
+        "select count(*) n from many where regexp_count(text, concat('[\\p{L}]{200}', text)) > 7",
+        "select count(*) n from many where concat(text) ~ concat('[\\p{L}]{200}', text)",
+        "select count(*) n from many where match(text, '[\\p{L}]{200}')",
+    ] {
+        let told = service.sql(sql).is(400).text().to_owned();
+        assert!(told.contains("regular expression"), "{sql}: {told}");
+    }
+    for sql in [
+        "select count(*) n from many where regexp_like(text, concat('(?i)[\\p{L}]{20}', text))",
+        "select count(*) n from many where concat(text) ~ concat('[\\p{L}]{20}', text)",
+        "select max(levenshtein(concat(a.text, a.text, a.text, a.text), concat(b.text, b.text, b.text))) n \
+         from many a, many b",
+    ] {
+        // By its time, and by its client.
+        let told = service.sql(sql).is(503).text().to_owned();
+        assert!(told.contains("longer"), "{sql}: {told}");
+        wait_for(&service, "jird_queries_active 0");
+        has_no_threads(sql);
+        let socket = ask(&service, &format!("/query?sql={}", encoded(sql)));
+        wait_for(&service, "jird_queries_active 1");
+        drop(socket);
+        wait_for(&service, "jird_queries_active 0");
+        has_no_threads(sql);
+    }
+    let metrics = service.get("/metrics").text().to_owned();
+    assert!(metrics.contains("jird_requests_total{status=\"4xx\"} 7"), "{metrics}");
+}

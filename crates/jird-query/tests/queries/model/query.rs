@@ -5,6 +5,8 @@
 pub(crate) enum Step {
     Key(&'static str),
     Index(usize),
+    /// An element, counted from 1 at the end.
+    Back(usize),
 }
 
 pub(crate) type Path = &'static [Step];

@@ -200,6 +200,7 @@ impl Display for Name<'_> {
         for (at, step) in self.0.iter().enumerate() {
             match step {
                 Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Back(back) => write!(f, "[-{back}]")?,
                 Step::Key(key) if at == 0 => write!(f, "\"{}\"", key.replace('"', "\"\""))?,
                 Step::Key(key) if at % 2 == 1 => write!(f, ".\"{}\"", key.replace('"', "\"\""))?,
                 Step::Key(key) => write!(f, "[{}]", quoted_text(key))?,

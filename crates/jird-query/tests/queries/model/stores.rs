@@ -186,6 +186,7 @@ fn path_of(path: Path) -> jird::Path {
     path.iter().fold(jird::Path::root(), |path, step| match step {
         Step::Key(key) => path.key(*key),
         Step::Index(index) => path.index(*index),
+        Step::Back(_) => unreachable!("no column of a store is counted from the end"),
     })
 }
 

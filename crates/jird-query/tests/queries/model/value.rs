@@ -103,6 +103,9 @@ impl Value {
                 members.iter().find(|(key, _)| key == wanted)?.1.at(rest)
             }
             ([Step::Index(index), rest @ ..], Json::Array(elements)) => elements.get(*index)?.at(rest),
+            ([Step::Back(back), rest @ ..], Json::Array(elements)) => {
+                elements.get(elements.len().checked_sub(*back)?)?.at(rest)
+            }
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::queries::{Tables, Words};
 use crate::dice::{Random, spelled};
-use crate::model::Step::{self, Index, Key};
+use crate::model::Step::{self, Back, Index, Key};
 use crate::model::{TIMES, regular};
 
 /// Texts of records and of queries. U+FFFD is less than U+1F600 in UTF-8, and greater in UTF-16.
@@ -109,6 +109,17 @@ const PATHS: [&[Step]; 19] = [
     &[Key("never")],
 ];
 
+/// Fields that no path leads to, because elements are counted from the end. They are for conditions: elsewhere they are
+/// computed values, of which a missing one is null.
+const ENDS: [&[Step]; 6] = [
+    &[Key("value"), Back(1)],
+    &[Key("p"), Key("l"), Back(1)],
+    &[Key("p"), Key("l"), Back(2)],
+    &[Key("a"), Back(1), Key("q")],
+    &[Key("a"), Back(2)],
+    &[Key("b"), Back(2)],
+];
+
 /// Where records have times.
 pub(crate) const TIME: &[Step] = &[Key("t")];
 
@@ -117,6 +128,7 @@ pub(crate) fn words() -> Words {
     let numbers = [&INTEGERS[..], &WIDE, &FLOATS, &ODD].concat();
     Words {
         paths: PATHS.to_vec(),
+        ends: ENDS.to_vec(),
         unique: vec![&[Key("i")]],
         texts: TEXTS.iter().copied().chain(TIMES.map(|(text, _)| text)).map(String::from).collect(),
         numbers: numbers.into_iter().map(String::from).collect(),

@@ -9,6 +9,8 @@ pub(super) type Path = &'static [Step];
 #[derive(Clone)]
 pub(crate) struct Words {
     pub(crate) paths: Vec<Path>,
+    /// More fields, for conditions.
+    pub(crate) ends: Vec<Path>,
     /// Fields that no two records share, if there are any.
     pub(crate) unique: Vec<Path>,
     pub(crate) texts: Vec<String>,
@@ -68,6 +70,15 @@ impl Maker<'_> {
 
     pub(super) fn path(&mut self) -> Path {
         self.random.pick(&self.words.paths)
+    }
+
+    /// A field of a condition.
+    fn subject(&mut self) -> Path {
+        if self.words.ends.is_empty() || self.random.below(6) > 0 {
+            self.path()
+        } else {
+            self.random.pick(&self.words.ends)
+        }
     }
 
     fn text(&mut self) -> String {
@@ -138,8 +149,9 @@ impl Maker<'_> {
     }
 
     pub(crate) fn condition(&mut self, depth: usize) -> Condition {
-        let path = self.path();
-        match self.random.below(if depth == 0 { 12 } else { 16 }) {
+        let kind = self.random.below(if depth == 0 { 12 } else { 16 });
+        let path = if kind <= 9 { self.subject() } else { self.path() };
+        match kind {
             0..=2 => Condition::Compare(Operand::Field(path), self.op(), Operand::Literal(self.literal())),
             3 => Condition::Compare(Operand::Literal(self.literal()), self.op(), Operand::Field(path)),
             4 => match self.op() {

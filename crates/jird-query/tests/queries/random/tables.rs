@@ -34,7 +34,13 @@ impl Parts {
         let is_unique = |path: &&Path| matches!(path, [Step::Key(_), Step::Key("i")]);
         let unique =
             if tables == Tables::Computed { Vec::new() } else { paths.iter().filter(is_unique).copied().collect() };
-        Words { paths, unique, tables, ..self.stream.clone() }
+        let ends = match paths[0] {
+            _ if tables == Tables::Computed => paths.iter().map(|path| [path, &[Step::Back(1)][..]].concat()).collect(),
+            [Step::Key(alias), ..] => self.stream.ends.iter().map(|end| aliased(alias, end).to_vec()).collect(),
+            _ => Vec::new(),
+        };
+        let ends = ends.into_iter().map(|end: Vec<Step>| -> Path { end.leak() }).collect();
+        Words { paths, ends, unique, tables, ..self.stream.clone() }
     }
 }
 
