@@ -90,7 +90,7 @@ impl Guarded {
                     wanted = rows / 2;
                     continue;
                 }
-                Err(_) => return Err(self.too_large(bound)),
+                Err(_) => return Err(self.too_large(bound.saturating_add(kept))),
             };
             self.check_patterns(&arguments)?;
             if rows == 1 {

@@ -3,6 +3,7 @@
 use super::expr::Context;
 use super::forms::{Form, Known, canonical, to_json};
 use super::from::{quote, take_names};
+use super::literal::literal;
 use super::order::{order_by_name, order_groups};
 use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
@@ -279,7 +280,10 @@ fn mentions(query: &Query, name: &str) -> bool {
 /// Turns a column of a rewritten query into JSON text in which equal values are equal. The column has this form.
 fn to_json_text(body: &mut SetExpr, index: usize, form: Form) -> Result<(), Error> {
     let convert = |expr: &mut Expr| {
-        *expr = if form == Form::Json { canonical(expr.clone()) } else { to_json(expr.clone(), form) };
+        // The text of a typed value is the same for equal ones, unless it is the digits of a constant.
+        let is_written = form == Form::Json || literal(expr).is_some();
+        let json = to_json(expr.clone(), form);
+        *expr = if is_written { canonical(json) } else { json };
     };
     match body {
         SetExpr::Select(select) => {

@@ -39,6 +39,10 @@ fn answers_as_the_model(name: &str, home: Home, seeds: Range<u64>) {
         let texts: Vec<_> = texts.iter().map(String::as_str).collect();
         folder.hold(&texts);
         let mut words = data::words();
+        if home == Home::Stores {
+            // No index of a store answers them.
+            words.ends.clear();
+        }
         let input: Vec<_> = match home {
             Home::Files => texts.iter().map(|text| records(text)).collect(),
             Home::Stores => {

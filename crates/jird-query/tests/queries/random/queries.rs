@@ -72,13 +72,10 @@ impl Maker<'_> {
         self.random.pick(&self.words.paths)
     }
 
-    /// A field of a condition.
-    fn subject(&mut self) -> Path {
-        if self.words.ends.is_empty() || self.random.below(6) > 0 {
-            self.path()
-        } else {
-            self.random.pick(&self.words.ends)
-        }
+    /// A field of a condition: this one, or now and then one that is counted from the end.
+    fn or_end(&mut self, path: Path) -> Path {
+        let is_end = !self.words.ends.is_empty() && self.random.below(6) == 0;
+        if is_end { self.random.pick(&self.words.ends) } else { path }
     }
 
     fn text(&mut self) -> String {
@@ -149,8 +146,10 @@ impl Maker<'_> {
     }
 
     pub(crate) fn condition(&mut self, depth: usize) -> Condition {
+        let path = self.path();
         let kind = self.random.below(if depth == 0 { 12 } else { 16 });
-        let path = if kind <= 9 { self.subject() } else { self.path() };
+        // Of a computed value, `like` and `match` also take the text of what is no text.
+        let path = if kind <= 6 || kind == 9 { self.or_end(path) } else { path };
         match kind {
             0..=2 => Condition::Compare(Operand::Field(path), self.op(), Operand::Literal(self.literal())),
             3 => Condition::Compare(Operand::Literal(self.literal()), self.op(), Operand::Field(path)),

@@ -35,6 +35,7 @@ impl Parts {
         let unique =
             if tables == Tables::Computed { Vec::new() } else { paths.iter().filter(is_unique).copied().collect() };
         let ends = match paths[0] {
+            _ if self.stream.ends.is_empty() => Vec::new(),
             _ if tables == Tables::Computed => paths.iter().map(|path| [path, &[Step::Back(1)][..]].concat()).collect(),
             [Step::Key(alias), ..] => self.stream.ends.iter().map(|end| aliased(alias, end).to_vec()).collect(),
             _ => Vec::new(),
