@@ -13,10 +13,6 @@ use std::path::PathBuf;
 /// in memory.
 pub(crate) const CHUNK_BYTES: u64 = 2 << 20;
 
-/// The number of rows in a batch: enough that the fixed cost of a batch is negligible, and few enough that its columns
-/// stay in cache.
-pub(crate) const BATCH_ROWS: usize = 8192;
-
 /// The options of a query.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -26,7 +26,7 @@ use crate::scan::{ScanOptions, note_scans};
 use crate::session::{batch_rows, check_comparisons, is_aggregate, memory, scans, session};
 use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
-use crate::threads::{Kept as KeptByThreads, Threads};
+use crate::threads::{Held, Threads};
 use crate::ties::decide_ties;
 use crate::watched::watched;
 use datafusion::error::DataFusionError;
@@ -73,7 +73,7 @@ pub struct Query {
     progress: Arc<Progress>,
     interrupt: Interrupt,
     /// What its threads keep until they have ended.
-    kept: Option<KeptByThreads>,
+    kept: Option<Held>,
     /// What runs the plan, if not this process.
     #[cfg(feature = "cluster")]
     cluster: Option<Arc<dyn Cluster>>,

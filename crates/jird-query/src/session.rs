@@ -4,7 +4,6 @@ use crate::error::Error;
 use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
 use crate::guard::{Guard, GuardCalls, Memory, constant_bytes};
 use crate::interrupt::Interrupt;
-use crate::options::BATCH_ROWS;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
@@ -16,6 +15,10 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
+
+/// The number of rows in a batch: enough that the fixed cost of a batch is negligible, and few enough that its columns
+/// stay in cache.
+pub(crate) const BATCH_ROWS: usize = 8192;
 
 /// A partition has at least this many bytes of a file.
 const RANGE_BYTES_MIN: usize = 1 << 20;

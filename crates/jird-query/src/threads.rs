@@ -16,12 +16,12 @@ const STACK_BYTES: usize = 64 << 20;
 pub(crate) struct Threads(Option<Runtime>);
 
 /// What threads keep until they have ended.
-pub(crate) type Kept = Arc<dyn Any + Send + Sync>;
+pub(crate) type Held = Arc<dyn Any + Send + Sync>;
 
 impl Threads {
     /// Starts so many threads, one at least. They keep something until the last of them has ended. Their panics end
     /// what waits for them, as panics there.
-    pub(crate) fn new(threads: usize, kept: Option<&Kept>) -> Result<Self, Error> {
+    pub(crate) fn new(threads: usize, kept: Option<&Held>) -> Result<Self, Error> {
         let kept = kept.cloned();
         let runtime = Builder::new_multi_thread()
             .enable_time()

@@ -22,7 +22,7 @@ pub(crate) use watch::Watch;
 
 use crate::bad::BadSink;
 use crate::interrupt::Interrupt;
-use crate::threads::Kept;
+use crate::threads::Held;
 use jird::lines;
 
 /// How files are scanned.
@@ -37,5 +37,5 @@ pub(crate) struct ScanOptions {
     pub(crate) interrupt: Interrupt,
     /// What threads keep until they have ended. Nothing reads it.
     #[expect(dead_code, reason = "that it is there is what it is for")]
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<Held>,
 }

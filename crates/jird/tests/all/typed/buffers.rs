@@ -134,7 +134,7 @@ fn texts<S: Shape>() -> Vec<String> {
 
 fn check<S: Shape>(shapes: Vec<S>) {
     assert_eq!(shapes.len(), 20);
-    shapes.iter().enumerate().for_each(|(index, shape)| assert_number(shape, index));
+    shapes.into_iter().enumerate().for_each(|(index, shape)| assert_number(&shape, index));
 }
 
 fn each_record_has_its_own<S: Shape>() {
