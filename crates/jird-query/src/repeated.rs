@@ -1,7 +1,7 @@
 //! Rows for steps that repeat them, within the memory of a query of others.
 //!
 //! A join, an `unnest` and a window make many rows of one: of a text of a megabyte, a batch of 8 GB. DataFusion cuts
-//! their results by numbers of rows, not by bytes, and asks nobody whether there is so much memory. So their inputs
+//! their results by numbers of rows, not by bytes, and do not ask whether there is that much memory. So their inputs
 //! come in batches that are small enough, and a row that is too wide is an error.
 
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub(crate) fn repeats(plan: &LogicalPlan) -> bool {
 /// What a step does with its rows.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A batch of the result may have one row so many times.
+    /// How many times a batch of the result may have one row.
     Join,
     /// It makes a row for each element of the lists in these columns.
     Unnest(Vec<usize>),
@@ -180,7 +180,7 @@ fn widest(batch: &RecordBatch, bytes: usize) -> usize {
     (0..batch.num_rows()).map(|row| batch_bytes(&batch.slice(row, 1))).max().unwrap_or_default()
 }
 
-/// Cuts a batch so that each part is unnested to so many bytes at most.
+/// Cuts a batch so that each part is unnested to at most this many bytes.
 fn unnested(
     batch: &RecordBatch,
     lists: &[usize],

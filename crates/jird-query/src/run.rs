@@ -56,7 +56,7 @@ use std::time::{Duration, Instant};
 const NEWEST_BYTES: u64 = 2 << 20;
 const NEWEST_FACTOR: u64 = 8;
 
-/// Results are written in pieces of about so many bytes.
+/// Results are written in pieces of about this many bytes.
 const PIECE_BYTES: usize = 16 << 20;
 
 /// Rows from a pipe are held back this long, in case others follow.

@@ -19,7 +19,7 @@ pub(crate) struct Threads(Option<Runtime>);
 pub(crate) type Held = Arc<dyn Any + Send + Sync>;
 
 impl Threads {
-    /// Starts so many threads, one at least. They keep something until the last of them has ended. Their panics end
+    /// Starts this many threads, at least one. They keep something until the last of them has ended. Their panics end
     /// what waits for them, as panics there.
     pub(crate) fn new(threads: usize, kept: Option<&Held>) -> Result<Self, Error> {
         let kept = kept.cloned();

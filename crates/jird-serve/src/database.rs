@@ -36,7 +36,7 @@ pub(crate) struct Database {
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
     file: FileId,
-    /// The write-ahead log, when somebody last looked.
+    /// The write-ahead log at the last look.
     log: Mutex<Option<FileId>>,
     is_retired: Arc<AtomicBool>,
     pub(crate) readers: Readers,
@@ -154,7 +154,7 @@ impl Opened {
         Err(Problem::busy(REPLACED))
     }
 
-    /// Closes its connections, as far as nobody uses them; whether all of them are closed.
+    /// Closes its connections that are not in use; whether all of them are closed.
     fn is_closed(&self) -> bool {
         self.is_retired.store(true, Ordering::Relaxed);
         if !self.readers.are_closed() {

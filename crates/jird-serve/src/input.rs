@@ -71,7 +71,7 @@ pub(crate) fn elements() -> Pattern {
 /// The columns that a body, one object, has values for, and the values in the same order.
 ///
 /// # Errors
-/// 400 if it is not one object, or has a key that is no column.
+/// 400 if it is not one object, or has a key that is not a column.
 pub(crate) fn object(table: &Table, body: &[u8]) -> Result<(Vec<usize>, Row), Problem> {
     if !matches!(Input::json(body)?, Input::Object(_)) {
         return Err(Problem::bad("the body is not one object"));

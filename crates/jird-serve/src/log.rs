@@ -1,7 +1,7 @@
 //! Whether the write-ahead log has changed, seen without a lock.
 //!
-//! SQLite's readers learn from the head of the log's index whether somebody has committed: a commit changes it before it
-//! is visible to anybody, and it is there twice, so that a reader sees whether it is being written ("WAL-mode File
+//! SQLite's readers learn from the head of the log's index whether there was a commit: a commit changes it before it
+//! is visible to any reader, and it is there twice, so that a reader sees whether it is being written ("WAL-mode File
 //! Format", section 2.1). Every connection has the index (the file `-shm`) mapped into memory, and SQLite says where
 //! ("OS Interface Methods", `xShmMap`). So a look at it takes no call of the system. `pragma data_version` takes three,
 //! two of which lock, and keeps the connections of one process waiting for each other. The file itself must not be
@@ -25,7 +25,7 @@ pub(crate) fn has_log(conn: &Connection) -> bool {
     conn.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0)).is_ok_and(|mode| mode == "wal")
 }
 
-/// The head of the log's index, if nobody is writing it, for a connection that [has one](has_log).
+/// The head of the log's index, if it is not being written, for a connection that [has one](has_log).
 pub(crate) fn head(conn: &Connection) -> Option<Head> {
     let words = words(conn)?;
     // What was read of the database before this is older than the head, and what is read afterwards is not.
@@ -94,7 +94,7 @@ mod tests {
             assert_ne!(next, last, "{number}");
             last = next;
             if number % 30 == 0 {
-                // The log begins anew.
+                // The log starts again from its beginning.
                 writer.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
                 last = head(&reader).unwrap();
             }

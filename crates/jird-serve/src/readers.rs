@@ -101,7 +101,7 @@ impl Readers {
         Arc::clone(&self.users)
     }
 
-    /// Closes those that nobody uses; whether all are closed. The file is not served any more.
+    /// Closes those that are not in use; whether all are closed. The file is not served any more.
     pub(crate) fn are_closed(&self) -> bool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Arc::strong_count(&self.users) == 1

@@ -33,7 +33,7 @@ pub(crate) struct Orphans {
 }
 
 /// Removes span and log files that no manifest names, as a crash leaves them. What may have events that no other file has is
-/// kept aside: somebody has copied it here, or has put an older manifest in the place of a newer one. The caller has the
+/// kept aside: it was copied here by hand, or an older manifest was put in the place of a newer one. The caller has the
 /// lock of the writer; if a compaction is at work, nothing is removed.
 pub(crate) fn orphans(folder: &Folder) -> Result<Orphans, Error> {
     let mut orphans = Orphans::default();
@@ -104,7 +104,7 @@ pub(crate) fn unknown(folder: &Folder) -> Result<Vec<Unknown>, Error> {
 }
 
 /// Whether a span that no manifest names may have events that no other file has. Those of one that a crash left are in the
-/// logs, or in the spans of which it was made.
+/// logs, or in the spans that it was made from.
 fn keeps_span(folder: &Folder, number: u64, manifest: &Manifest, logs: &Logs) -> bool {
     let input = folder.files.open(&folder.span(number)).ok();
     let Some(summary) = input.and_then(|input| span::summary(&*input)) else {

@@ -176,7 +176,7 @@ impl Mark {
         out.into_bytes()
     }
 
-    /// What cannot be read is no mark.
+    /// What cannot be read is not a mark.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let Ok(document) = jird::parse(bytes) else { return Self::default() };
         let root = document.root();

@@ -38,7 +38,7 @@ impl Course {
     /// are the files that this run takes besides.
     ///
     /// # Errors
-    /// The file is not what was taken, and nobody can say what of it is new; also those of reading.
+    /// The file is not what was taken, so that what is new in it cannot be known; also those of reading.
     pub(super) fn resumed(
         open: &dyn Fn() -> Result<Reader>,
         id: Id,

@@ -128,12 +128,12 @@ impl Found {
                 Change::Replaced => continue,
             };
             bail!(
-                "{bytes} bytes with {events} events were taken of it, and {what}: nobody can say which of its events are new; without --resume, all of them are taken"
+                "{bytes} bytes with {events} events were taken from it before, and {what}: jird cannot tell which of its events are new; leave out --resume to take all of them"
             );
         }
         if sources.are_lost() {
             bail!(
-                "the store's checkpoints were lost with its manifest, which was made again: nobody can say which events are new; without --resume, all of them are taken"
+                "the store's checkpoints were lost when its manifest was rebuilt: jird cannot tell which events are new; leave out --resume to take all of them"
             );
         }
         if sources.forgotten() > 0 {
@@ -146,7 +146,7 @@ impl Found {
         Ok(())
     }
 
-    /// The text after so many bytes.
+    /// The text after this many bytes.
     pub(super) fn after(mut self, bytes: u64, open: &dyn Fn() -> Result<Reader>) -> Result<Reader> {
         if let Some(reader) = self.reader.take().filter(|_| self.read == bytes) {
             return Ok(reader);

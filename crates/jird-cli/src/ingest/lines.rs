@@ -25,7 +25,7 @@ pub(super) struct Prepared {
     pub(super) is_array: bool,
 }
 
-/// A line that is no event: its offset in its piece, its line there, counted from zero, and what is wrong.
+/// A line that is not a valid event: its offset in its piece, its line there, counted from zero, and what is wrong.
 pub(super) struct Wrong {
     pub(super) offset: usize,
     pub(super) line: u64,

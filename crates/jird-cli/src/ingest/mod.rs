@@ -69,7 +69,7 @@ pub(crate) struct IngestArgs {
     /// When events are on disk: before each batch is acknowledged, within 200 ms, or when the system likes
     #[arg(long, value_enum, value_name = "WHEN", default_value = "interval")]
     sync: SyncArgument,
-    /// What to do with a line that is no event: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add to
+    /// What to do with a line that is not a valid event: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add to
     /// it)
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
@@ -223,7 +223,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
 /// What it means that events could not be sealed.
 const UNSEALED: &str = "all that was taken is in the log, and queries find it there; the next `jird ingest` or `jird store compact` makes a span of it";
 
-/// By what the inputs are known, all of which can be read from a place on.
+/// What identifies the inputs; each can be read from any offset.
 fn all_files(inputs: &[Input]) -> Result<Vec<Id>> {
     let id = |input: &Input| {
         Id::of(input).with_context(|| {

@@ -48,7 +48,7 @@ pub(super) enum End {
     Short,
     /// To its end.
     Whole,
-    /// Up to a last line that has no line feed and is no whole value.
+    /// Up to a last line without a line feed that is not a whole value.
     OpenLine,
 }
 
@@ -62,7 +62,7 @@ impl Tally {
         signals::first(move || tally.end());
     }
 
-    /// A file of which nothing was taken yet.
+    /// A file that nothing was taken from yet.
     pub(super) fn begin(&self, name: String, is_file: bool, from: Place) {
         self.state().files.push(Taken { name, is_file, events: 0, from, to: from, end: End::Short });
     }

@@ -131,7 +131,7 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Adds a line. After an error, nothing of it is there: part of a line is no bad record.
+    /// Adds a line. After an error, nothing of it is there: part of a line is not a valid entry.
     fn add(&mut self, line: &[u8]) -> io::Result<()> {
         if let Err(error) = self.file.write_all(line) {
             self.cut(self.len)?;

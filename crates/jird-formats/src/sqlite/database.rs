@@ -66,7 +66,7 @@ pub fn is_database(path: impl AsRef<Path>) -> bool {
     !matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::CannotOpen | ErrorCode::PermissionDenied))
 }
 
-/// The address by which SQLite opens a file as one that nobody changes: without locks, and without a look at its log.
+/// The address by which SQLite opens a file as one that never changes: without locks, and without a look at its log.
 fn unlocked_address(path: &Path) -> Option<String> {
     let mut address = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {

@@ -357,7 +357,7 @@ pub(super) fn unfit(table: &str, column: &str, value: Value<'_>) -> SqliteError 
 #[cold]
 pub(super) fn not_base64(column: &str, text: &str) -> SqliteError {
     let (text, column) = (told(Value::Text(text)), quote(column));
-    let message = format!("{text} is no base64, and the column {column} is one of blobs");
+    let message = format!("{text} is not valid base64, which the blobs of column {column} are written as");
     SqliteError::new(SqliteErrorKind::Value, message)
 }
 

@@ -42,7 +42,7 @@ enum Request {
     Insert { table: String, columns: Option<Arc<[String]>> },
 }
 
-/// Who asks.
+/// The process that asks.
 struct Client {
     input: BufReader<UnixStream>,
     output: UnixStream,

@@ -36,7 +36,7 @@ impl Default for Making {
 /// Makes the values of one text.
 ///
 /// **No code of Python runs** while it does: [`value`](Self::value) calls only those functions of Python's C API that
-/// `raw/calls.md` says run none, and the collector is paused. A list that is not full is seen by nobody, so it is made in
+/// `raw/calls.md` says run none, and the collector is paused. No other code sees a list that is not full, so it is made in
 /// its size. What Python's code may run for is done when nothing is half made: integers of many digits before, and
 /// exceptions after.
 pub(crate) struct Builder<'m, 'py> {
@@ -140,7 +140,7 @@ impl<'m, 'py> Builder<'m, 'py> {
         None
     }
 
-    /// A value, which is no container and no number, or which is within another.
+    /// A value that is neither a container nor a number, or which is within another.
     ///
     /// Recursion is bounded: a text of the default policy has at most 1024 levels, and the stack is looked at.
     #[inline(always)]

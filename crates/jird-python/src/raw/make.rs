@@ -168,7 +168,7 @@ pub(crate) fn is_collected(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyType_IS_GC(ffi::Py_TYPE(object.as_ptr())) != 0 }
 }
 
-/// A list that is being filled. It is shown to nobody before it is full: either no code of Python runs, or the collector
+/// A list that is being filled. No other code sees it before it is full: either no code of Python runs, or the collector
 /// does not know it, which shows what it knows by `gc.get_objects`.
 pub(crate) struct List<'py> {
     object: Bound<'py, PyAny>,
@@ -202,7 +202,7 @@ impl<'py> List<'py> {
     #[inline(always)]
     pub(crate) fn push(&mut self, value: Bound<'py, PyAny>) {
         assert!(self.filled < self.len);
-        // SAFETY: it is a list that nobody else knows, so it has `len` elements, and this one was not set before. The
+        // SAFETY: no other code knows this list, so it has `len` elements, and this one was not set before. The
         // reference is handed over.
         unsafe { ffi::PyList_SET_ITEM(self.object.as_ptr(), self.filled as Py_ssize_t, value.into_ptr()) };
         self.filled += 1;

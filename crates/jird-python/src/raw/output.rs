@@ -34,7 +34,7 @@ const OBJECT_MIN: usize = 32 << 10;
 const PART: usize = 64 << 10;
 
 /// Text that is being written. Invariant: there are `capacity` bytes at `data`, which nobody else knows, and the first
-/// `len` of them are written. They are those of `object`, a `bytes` that nobody else knows, or of `first` if that is null.
+/// `len` of them are written. They are those of `object`, a `bytes` that no other code knows, or of `first` if that is null.
 pub(crate) struct Output<'py> {
     object: *mut PyObject,
     /// A box that was taken apart.

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 /// and the class of an exception. Of a small stack it is a quarter.
 const RESERVE_MAX: usize = 64 << 10;
 
-/// Of a stack whose bounds nobody knows, this much is used after the first question.
+/// How much of a stack with unknown bounds is used after the first question.
 const UNKNOWN: usize = 64 << 10;
 
 /// The stack of this thread.

@@ -127,7 +127,7 @@ impl Files {
                 *bytes = range.start.min(bytes.end)..range.end.min(bytes.end);
             }
             [Opened { content: Content::Empty, .. }] => {}
-            _ => return Err("range: it is part of one file, which is no pipe and not compressed".to_owned()),
+            _ => return Err("range: it is part of one file, which may be neither a pipe nor compressed".to_owned()),
         }
         Ok(self)
     }

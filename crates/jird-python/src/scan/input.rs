@@ -1,7 +1,7 @@
 //! Input files.
 //!
 //! Whoever closes a file drops all locks that the process has on it, whichever descriptor they were taken by (POSIX,
-//! `fcntl`). These are the locks of SQLite, of which the program may use a library of its own. So a database is not opened
+//! `fcntl`). SQLite uses these locks, and the program may have a copy of SQLite of its own. So a database is not opened
 //! where that can be known before, and one that was opened is never closed.
 
 use jird::lines::ReadAt;

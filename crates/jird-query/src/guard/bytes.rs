@@ -57,7 +57,7 @@ fn elements<T: Copy + TryInto<usize>>(values: &ArrayRef, offsets: &[T]) -> usize
     bytes(&values.slice(first, count)).saturating_add(count.saturating_mul(ELEMENT_BYTES))
 }
 
-/// The rows of a batch, in as many pieces as it takes so that each has at most so many bytes, or one row.
+/// The rows of a batch, in pieces that have at most this many bytes each, or one row.
 pub(crate) fn pieces(batch: &RecordBatch, bytes_max: usize) -> Vec<RecordBatch> {
     if batch.num_rows() <= 1 || batch_bytes(batch) <= bytes_max {
         return vec![batch.clone()];

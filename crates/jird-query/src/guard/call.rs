@@ -157,7 +157,7 @@ impl Guarded {
         })
     }
 
-    /// All rows, of which each part was made by itself.
+    /// All rows, made part by part.
     fn joined(&self, mut parts: Vec<ArrayRef>) -> Result<ArrayRef> {
         if parts.len() == 1 {
             return Ok(parts.swap_remove(0));

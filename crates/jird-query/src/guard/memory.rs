@@ -62,7 +62,7 @@ impl Memory {
         self.runs.store(true, Relaxed);
     }
 
-    /// Takes so many bytes, while the room lives.
+    /// Takes this many bytes, until the room is dropped.
     ///
     /// # Errors
     /// If there is not so much memory, or if no array holds so much.

@@ -30,7 +30,7 @@ enum Sign {
     Value,
 }
 
-/// An operator as a function, of which DataFusion's own operator does the work.
+/// An operator as a function; DataFusion's own operator does the work.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct OfSign {
     sign: Sign,

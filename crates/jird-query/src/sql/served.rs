@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// The most operators and keywords of queries of others. A chain of so many is that deep, and plans are walked
+/// The most operators and keywords of queries of others. A chain of this many is that deep, and plans are walked
 /// recursively, in more than linear time: a sum of a thousand numbers took half a minute without optimisation, and no time
 /// limit ends that.
 const SIGNS_MAX: usize = 300;

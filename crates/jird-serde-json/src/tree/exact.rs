@@ -57,7 +57,7 @@ fn last_parameter(parameters: &str) -> Option<&str> {
     let is_border = |byte: u8| {
         match byte {
             b'<' | b'(' | b'[' => depth += 1,
-            // The arrow of a function's type is no bracket.
+            // The arrow of a function's type is not a bracket.
             b'>' if before == b'-' => {}
             b'>' | b')' | b']' => depth = depth.saturating_sub(1),
             _ => {}

@@ -144,7 +144,7 @@ fn those_without_the_token_keep_nobody_from_asking() {
             service.get("/health").is(200);
             assert!(begun.elapsed() < Duration::from_secs(2), "{request:?}: {:?}", begun.elapsed());
         }
-        // Who lacks the token is told so at once, also if the body never comes.
+        // A client without the token is told so at once, also if the body never comes.
         let mut socket = service.connect();
         socket.write_all(format!("{head}Content-Length: 1000000\r\n\r\n").as_bytes()).unwrap();
         let mut start = [0; 12];

@@ -32,7 +32,7 @@ impl Store {
             cut => cut,
         }?;
         gone.into_iter().for_each(|number| self.folder.discard_span(number));
-        // What was to go does not come back with a loss of power, not even as a file that nobody reads.
+        // What was to go does not come back with a loss of power, not even as a file that is not read.
         let _ = self.folder.sync();
         self.folder.keep_ballast();
         Ok(retained)

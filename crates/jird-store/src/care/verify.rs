@@ -31,7 +31,7 @@ pub struct Verified {
 
 impl Store {
     /// Reads and checks everything: checksums, columns, every event, indexes, logs. With `repair`, index files that are
-    /// missing or damaged are made anew from their spans, and damaged logs are kept aside, as a writer does it. What logs
+    /// missing or damaged are rebuilt from their spans, and damaged logs are kept aside, as a writer does it. What logs
     /// lack is told once more and accepted: neither queries nor checks tell it from then on. Damaged blocks of spans stay
     /// where they are, and are told again.
     ///

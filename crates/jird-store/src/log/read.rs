@@ -36,7 +36,7 @@ pub(crate) fn read(input: &dyn Input, identity: Option<u64>) -> io::Result<LogCo
     Ok(read_bytes(bytes, identity))
 }
 
-/// Reads a log of which nothing is known but what it says itself: its beginning, unless it is damaged or of the first
+/// Reads a log when nothing is known but what it says itself: its beginning, unless it is damaged or of the first
 /// format, and its batches.
 pub(crate) fn read_unknown(input: &dyn Input) -> io::Result<(Option<LogStart>, LogContent)> {
     let len = input.len()?;
@@ -132,7 +132,7 @@ fn read_bytes(bytes: Vec<u8>, identity: Option<u64>) -> LogContent {
     content
 }
 
-/// Whether the end of a log, which is no whole batch, is what a loss of power may leave of a batch that was being
+/// Whether the end of a log, which is not a whole batch, is what a loss of power may leave of a batch that was being
 /// written: too few bytes, or sectors that are still 0. What has all its bytes and another checksum is damaged.
 fn looks_torn(end: &[u8], identity: Option<u64>) -> bool {
     /// No batch has as many in a row, but for one whose events are of 1970.

@@ -136,7 +136,7 @@ pub(crate) struct Loss {
     /// Their arrival numbers; empty if it is not known which they are.
     pub(crate) arrivals: Range<u64>,
     pub(crate) reason: String,
-    /// Whether somebody who was told has accepted it.
+    /// Whether the loss was accepted by `verify --repair`.
     pub(crate) is_accepted: bool,
 }
 
@@ -245,7 +245,7 @@ impl Folder {
         if copied <= manifest.generation {
             return Ok(manifest);
         }
-        Err(self.no_manifest(&format!("it is older than {COPY_NAME}, so somebody has put it there")))
+        Err(self.no_manifest(&format!("it is older than {COPY_NAME}, so it was put there by hand")))
     }
 
     fn read_manifest(&self) -> Result<Manifest, Error> {

@@ -41,7 +41,7 @@ impl Summary {
     }
 }
 
-/// Reads the table in the footer of a span of which nothing is known. `None` if it has none: it is no whole span.
+/// Reads the table in the footer of an unknown span. `None` if it has none: it is not a whole span.
 pub(crate) fn summary(input: &dyn Input) -> Option<Summary> {
     let file_bytes = input.len().ok()?;
     let (_, metadata) = footer(input, file_bytes)?;

@@ -270,7 +270,7 @@ impl Writer {
     /// the log, where readers and the next writer find it.
     ///
     /// # Errors
-    /// Not everything is surely durable. That the last sealing failed is no error, but told in the totals.
+    /// Not everything is surely durable. A failure of the last sealing is not an error; the totals tell it.
     pub fn finish(mut self) -> Result<Totals, Error> {
         let appended = self.shared.state().appended;
         let synced = match self.shared.options.sync {

@@ -1,4 +1,4 @@
-//! The files of a store have the owner, the group and the mode of its folder, whoever makes them.
+//! The files of a store have the owner, the group and the mode of its folder, whichever user makes them.
 
 use crate::common::{Scratch, all, append, event, options};
 use jird_store::{Settings, Store, WriterOptions};

@@ -53,7 +53,7 @@ fn a_database_keeps_its_locks_whatever_its_name_and_state() {
             for path in [&path, &link, &other] {
                 assert!(matches!(open(path), Ok(Local::Database)), "{state:?} {path:?}");
             }
-            // Also if it was opened before anybody knew what it is.
+            // Also if it was opened before it was known to be a database.
             assert!(matches!(Local::of(File::open(&path).unwrap()), Ok(Local::Database)));
             assert!(matches!(Local::of(File::open(&path).unwrap()), Ok(Local::Database)));
             assert!(matches!(open(&other), Ok(Local::Database)));

@@ -21,7 +21,7 @@ pub(super) struct Open<'py> {
     /// The lists, tuples and dicts among the open containers; null for others. The first `depth` are initialised.
     objects: ManuallyDrop<Box<Objects>>,
     depth: usize,
-    /// To so many of the open containers, from the outermost on, there is a reference. Invariant: at most `depth`.
+    /// How many of the open containers have a reference, from the outermost on. Invariant: at most `depth`.
     held: usize,
     py: Python<'py>,
 }

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 /// Integers beyond this are refused if they must be exact as a double, in either direction.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
-/// At every so many levels, the stack is looked at: they take a small part of what is kept free there.
+/// The stack is checked once for this many levels, which take a small part of what is kept free there.
 const LEVELS: usize = 16;
 
 const _: () = assert!(DEPTH_MAX.is_multiple_of(LEVELS), "the deepest level is looked at");
