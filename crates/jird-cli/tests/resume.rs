@@ -203,7 +203,7 @@ fn a_file_that_was_edited_or_cut_is_refused_and_nothing_of_it_is_taken() {
         resume(&folder, &["a.log"], 0);
         put(&folder, "a.log", edited);
         let said = resume(&folder, &["a.log"], 2);
-        assert!(said.contains(what) && said.contains("without --resume"), "{name}: {said}");
+        assert!(said.contains(what) && said.contains("leave out --resume"), "{name}: {said}");
         assert_eq!(export(&folder), text, "{name}");
         // Without it, all is taken again, and from there on it goes on.
         let all = fs::read_to_string(folder.0.join("a.log")).unwrap();

@@ -9,6 +9,7 @@
 //! conversion preserves.
 #![forbid(unsafe_code)]
 
+mod apart;
 #[cfg(feature = "arrow")]
 mod arrow;
 #[cfg(any(feature = "arrow", feature = "sqlite"))]
@@ -30,6 +31,7 @@ mod rows;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
+pub use apart::apart;
 #[cfg(feature = "arrow")]
 pub use arrow::{
     ArrowBatches, ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan,

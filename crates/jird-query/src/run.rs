@@ -587,7 +587,7 @@ impl Query {
         plan: &LogicalPlan,
         sources: &[Source<'_>],
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let mut batch_rows = batch_rows(plan)?;
+        let mut batch_rows = batch_rows(plan, self.options.memory_max)?;
         if self.options.memory_max.is_some() && repeats(plan) {
             batch_rows = batch_rows.min(repeated::BATCH_ROWS);
         }

@@ -67,26 +67,29 @@ pub(crate) fn memory(state: &SessionState) -> Arc<Memory> {
     guard.map_or_else(none, |guard| Arc::clone(&guard.memory))
 }
 
-/// How many rows a batch may have, so that columns of a plan's constants stay below some size: most operators and
-/// functions make a column of a constant.
-pub(crate) fn batch_rows(plan: &LogicalPlan) -> Result<usize, DataFusionError> {
+/// How many rows a batch may have, so that columns of a plan's constants stay below some size, and below a quarter of
+/// the query's memory: most operators and functions make a column of a constant.
+pub(crate) fn batch_rows(plan: &LogicalPlan, memory_max: Option<usize>) -> Result<usize, DataFusionError> {
     /// What all columns of constants may take.
     const CONSTANTS_BYTES: usize = 64 << 20;
-    /// Smaller constants are not looked at.
-    const SMALL_BYTES: usize = 1 << 10;
     let mut bytes = 0_usize;
     plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             expr.apply(|expr| {
-                if let Expr::Literal(value, _) = expr {
-                    let more = Some(constant_bytes(value)).filter(|more| *more > SMALL_BYTES);
-                    bytes = bytes.saturating_add(more.unwrap_or_default());
+                match expr {
+                    Expr::Literal(value, _) => bytes = bytes.saturating_add(constant_bytes(value)),
+                    // Such a list is there once.
+                    Expr::InList(list) if list.list.iter().all(|value| matches!(value, Expr::Literal(..))) => {
+                        return Ok(TreeNodeRecursion::Jump);
+                    }
+                    _ => (),
                 }
                 Ok(TreeNodeRecursion::Continue)
             })
         })
     })?;
-    Ok(CONSTANTS_BYTES.checked_div(bytes).map_or(BATCH_ROWS, |rows| rows.clamp(1, BATCH_ROWS)))
+    let bytes_max = memory_max.map_or(CONSTANTS_BYTES, |limit| CONSTANTS_BYTES.min(limit / 4));
+    Ok(bytes_max.checked_div(bytes).map_or(BATCH_ROWS, |rows| rows.clamp(1, BATCH_ROWS)))
 }
 
 /// Whether a function of this name is an aggregate.

@@ -4,7 +4,8 @@ use crate::error::Error;
 use jird_formats::catches_panics_of_this_thread;
 use std::any::Any;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// The stack of a thread: expressions are evaluated recursively.
@@ -13,7 +14,38 @@ const STACK_BYTES: usize = 64 << 20;
 /// The threads on which DataFusion runs a plan. Each query has its own: a step of a plan may take long, and the
 /// operating system shares the processors fairly, which steps on shared threads would not.
 #[derive(Debug)]
-pub(crate) struct Threads(Option<Runtime>);
+pub(crate) struct Threads {
+    runtime: Option<Runtime>,
+    ends: Arc<Ends>,
+}
+
+/// Holds back threads that end until they have been detached, for the reason that [`jird_formats::apart`] names.
+#[derive(Debug, Default)]
+struct Ends {
+    now: Mutex<End>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The runtime works, or was never whole: it waits for its threads then.
+    #[default]
+    Joined,
+    Held,
+    Free,
+}
+
+impl Ends {
+    fn set(&self, end: End) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = end;
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) {
+        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(now, |end| *end == End::Held));
+    }
+}
 
 /// What threads keep until they have ended.
 pub(crate) type Held = Arc<dyn Any + Send + Sync>;
@@ -23,6 +55,8 @@ impl Threads {
     /// what waits for them, as panics there.
     pub(crate) fn new(threads: usize, kept: Option<&Held>) -> Result<Self, Error> {
         let kept = kept.cloned();
+        let ends = Arc::<Ends>::default();
+        let held = Arc::clone(&ends);
         let runtime = Builder::new_multi_thread()
             .enable_time()
             .worker_threads(threads.max(1))
@@ -31,22 +65,40 @@ impl Threads {
                 let _ = &kept;
                 catches_panics_of_this_thread();
             })
+            // None ends before all do.
+            .thread_keep_alive(Duration::from_secs(24 * 60 * 60))
+            .on_thread_stop(move || held.wait())
             .build()
             .map_err(|error| Error::unread(format!("cannot start threads: {error}")))?;
-        Ok(Self(Some(runtime)))
+        Ok(Self { runtime: Some(runtime), ends })
     }
 
     /// Waits for something here.
     pub(crate) fn wait<F: Future>(&self, wanted: F) -> F::Output {
-        self.0.as_ref().expect("it is there until it is dropped").block_on(wanted)
+        self.runtime.as_ref().expect("it is there until it is dropped").block_on(wanted)
     }
 }
 
 impl Drop for Threads {
     /// Scans whose results are no longer needed end by themselves, so the query does not wait for them.
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        if let Some(runtime) = self.runtime.take() {
+            self.ends.set(End::Held);
             runtime.shutdown_background();
+            self.ends.set(End::Free);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Threads;
+
+    #[test]
+    fn queries_that_end_at_once_leave_threads_that_end_whenever_they_do() {
+        for _ in 0..2_000 {
+            let threads = Threads::new(3, None).unwrap();
+            threads.wait(async { tokio::task::spawn_blocking(|| ()).await }).unwrap();
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::problem::Problem;
 use crate::readers::Readers;
 use crate::settings::Limits;
 use crate::writer::Writer;
+use jird_formats::apart;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -76,7 +77,7 @@ impl Database {
         let this = Arc::clone(self);
         if !self.is_opening.load(Ordering::Relaxed) {
             // If there is no thread, the next look opens it.
-            let _ = std::thread::Builder::new().name("open".into()).spawn(move || this.open_again());
+            let _ = apart("open", None, move || this.open_again());
         }
         Err(Problem::busy(self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()))
     }

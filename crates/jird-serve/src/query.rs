@@ -15,6 +15,7 @@ use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, Header
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use jird::Kind;
+use jird_formats::apart;
 use jird_query::{ErrorKind, Format, Named, Options, Query, Report};
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -159,10 +160,7 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
     // What is binary has packed parts, or is read at any place.
     let coding = choice::coding(headers).filter(|_| !format.is_binary());
     let (out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
-    std::thread::Builder::new()
-        .name("query".into())
-        .stack_size(STACK_BYTES)
-        .spawn(move || run(query, out, place, database))
+    apart("query", Some(STACK_BYTES), move || run(query, out, place, database))
         .map_err(|_| Problem::busy("there is no thread for the query"))?;
     begun.await.map_err(|_| failed("the query came to no end"))??;
     let mut response = Response::new(Body::stream(chunks, give_up));

@@ -1,12 +1,12 @@
 //! A copy of a pipe that is read while it is made.
 
 use super::spool::{Spool, SpoolOptions, too_large, unwritten};
+use crate::apart;
 use jird::lines::ReadAt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 /// A copy of a pipe on disk, which can be read at any offset while a thread still makes it: whoever reads beyond its end
 /// waits. So the text is used while it arrives, and can be read again afterwards. Clones share one copy.
@@ -70,7 +70,7 @@ impl Spooling {
         let file = tempfile::tempfile_in(&options.folder).map_err(|error| unwritten(&error, options))?;
         let shared = Arc::new(Shared { file, copied: Mutex::default(), changed: Condvar::new() });
         let (own, options) = (Arc::clone(&shared), options.clone());
-        let _detached = thread::Builder::new().name("jird-spool".to_owned()).spawn(move || {
+        apart("jird-spool", None, move || {
             let done = Copy { shared: &own, options: &options, count }.run(&start, &pipe);
             own.end(match done {
                 Ok(()) => End::Whole,
@@ -244,6 +244,7 @@ mod tests {
     use super::*;
     use std::io::Write;
     use std::os::fd::OwnedFd;
+    use std::thread;
 
     fn started(start: &[u8], limit: u64) -> (Spooling, io::PipeWriter) {
         let (reader, writer) = io::pipe().unwrap();

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::{runtime, words};
+use crate::apart;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use object_store::path::Path;
@@ -9,7 +10,6 @@ use object_store::{GetOptions, ObjectStore};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
 
 /// How many parts of an answer wait to be read.
 const WAITING: usize = 32;
@@ -32,7 +32,7 @@ impl Download {
         let (sender, parts) = sync_channel(WAITING);
         let handle = runtime::handle()?;
         // The thread waits for whoever reads, which the threads of requests must not.
-        let _detached = thread::Builder::new().name("jird-download".to_owned()).spawn(move || {
+        apart("jird-download", None, move || {
             let mut stream = result.into_stream();
             let mut got = 0;
             while let Some(part) = handle.block_on(stream.next()) {

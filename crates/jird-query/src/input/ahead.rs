@@ -1,9 +1,9 @@
 //! Reads or makes a text on a separate thread, so that it is decompressed, cut and converted while earlier text is
 //! scanned.
 
+use jird_formats::apart;
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread;
 
 /// The size of a block.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -27,8 +27,7 @@ impl Ahead {
     pub(crate) fn start(reader: impl Read + Send + 'static) -> io::Result<Self> {
         let (sender, blocks) = sync_channel(WAITING);
         let (used, free) = channel();
-        let _detached =
-            thread::Builder::new().name("jird-read".to_owned()).spawn(move || run(reader, &sender, &free))?;
+        apart("jird-read", None, move || run(reader, &sender, &free))?;
         Ok(Self { blocks, used, block: Vec::new(), at: 0, ended: false })
     }
 
@@ -36,7 +35,7 @@ impl Ahead {
     pub(crate) fn write(write: impl FnOnce(Blocks<'_>) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
         let (sender, blocks) = sync_channel(WAITING);
         let (used, free) = channel();
-        let _detached = thread::Builder::new().name("jird-read".to_owned()).spawn(move || {
+        apart("jird-read", None, move || {
             let written = write(Blocks { sender: &sender, free: &free, block: Vec::new() });
             // If this reader is gone, nobody wants the end.
             let _ = sender.send(written.map(|()| Vec::new()));

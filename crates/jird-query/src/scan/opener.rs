@@ -28,8 +28,7 @@ use jird::{
     Path,
     record::{Field, Mismatches, Predicate, Projection},
 };
-use jird_formats::caught;
-use jird_formats::{Accumulator, ColumnBuilder, holds};
+use jird_formats::{Accumulator, ColumnBuilder, apart, caught, holds};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -71,16 +70,14 @@ impl FileOpener for NdjsonOpener {
         let range_start = range.as_ref().map_or(0, |range| range.start);
         Ok(Box::pin(async move {
             let (sender, mut receiver) = channel(WAITING);
-            std::thread::Builder::new()
-                .name("jird-scan".to_owned())
-                .spawn(move || {
-                    // Without its error, what was scanned before would be taken for all.
-                    if let Err(words) = caught(|| plan.run(&file, range, &sender)) {
-                        let message = format!("the scan failed in a way that is a bug: {words}");
-                        let _ = sender.blocking_send(Err(Error::internal(message)));
-                    }
-                })
-                .map_err(|error| Error::sql(format!("cannot start a thread: {error}")))?;
+            apart("jird-scan", None, move || {
+                // Without its error, what was scanned before would be taken for all.
+                if let Err(words) = caught(|| plan.run(&file, range, &sender)) {
+                    let message = format!("the scan failed in a way that is a bug: {words}");
+                    let _ = sender.blocking_send(Err(Error::internal(message)));
+                }
+            })
+            .map_err(|error| Error::sql(format!("cannot start a thread: {error}")))?;
             let stream = futures::stream::poll_fn(move |context| {
                 loop {
                     match std::task::ready!(receiver.poll_recv(context)) {

@@ -108,6 +108,11 @@ impl Service {
 
     /// A request with a connection of its own.
     pub(crate) fn send(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        self.raw(&self.request(method, target, headers, body))
+    }
+
+    /// The bytes of a request.
+    pub(crate) fn request(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
         let mut head = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
             write!(head, "Host: {}\r\n", self.address).unwrap();
@@ -121,7 +126,7 @@ impl Service {
         let mut request = head.into_bytes();
         request.extend_from_slice(b"\r\n");
         request.extend_from_slice(body);
-        self.raw(&request)
+        request
     }
 
     /// These very bytes.

@@ -37,10 +37,25 @@ fn serve(change: impl FnOnce(&mut Settings)) -> Service {
 
 impl Service {
     fn sql(&self, sql: &str) -> Answer {
+        self.raw(&self.asks(sql))
+    }
+
+    /// The status of the answer to SQL, which is read and not kept.
+    fn status(&self, sql: &str) -> String {
+        let mut socket = self.connect();
+        socket.write_all(&self.asks(sql)).unwrap();
+        let mut head = [0; "HTTP/1.1 200".len()];
+        socket.read_exact(&mut head).unwrap();
+        // The server cuts an answer off that it cannot finish.
+        let _ = std::io::copy(&mut socket, &mut std::io::sink());
+        String::from_utf8_lossy(&head).into_owned()
+    }
+
+    fn asks(&self, sql: &str) -> Vec<u8> {
         let mut body = b"{\"sql\":".to_vec();
         jird::event::write_string(sql, &mut body);
         body.push(b'}');
-        self.send("POST", "/query", &[JSON], &body)
+        self.request("POST", "/query", &[JSON], &body)
     }
 }
 
@@ -520,9 +535,9 @@ fn values_that_fill_all_memory_are_refused_and_the_server_goes_on() {
         "select to_hex(i) || text || to_hex(i) from many a, many b, many c where a.i < 0".to_owned(),
     ] {
         let shown = &sql[..sql.len().min(100)];
-        let answer = service.sql(&sql);
-        assert!([200, 400, 422, 503].contains(&answer.status), "{shown}: {}", answer.text());
-        assert!(resident() < 700 << 20, "{shown}: {} MB", resident() >> 20);
+        let status = service.status(&sql);
+        assert!(["200", "400", "422", "503"].iter().any(|known| status.ends_with(known)), "{shown}: {status}");
+        assert!(resident() < 400 << 20, "{shown}: {} MB", resident() >> 20);
         wait_for(&service, "jird_queries_active 0");
         check(&service, "select count(*) as n from many", r#"[{"n":8192}]"#);
     }
