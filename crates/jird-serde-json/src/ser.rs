@@ -61,7 +61,7 @@ where
 }
 
 /// Writes the output of [`to_string`], some kilobytes at a time; each piece ends with a whole character. The writer is
-/// not flushed. If the value fails, the pieces that were full are written, and nothing else.
+/// not flushed. If the value fails, all that comes before the failure is written.
 ///
 /// ```
 /// let mut text = Vec::new();

@@ -1,9 +1,14 @@
-//! A type whose `Serialize` fails, panics, or is another one each time: it runs once, and the error is `serde_json`'s.
+//! A type whose `Serialize` fails, panics, or is another one each time: it runs once, the error is `serde_json`'s, and a
+//! writer receives all that comes before the failure.
 #![allow(missing_docs, reason = "tests")]
 
-use serde::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{
+    Error, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTupleVariant,
+    Serializer,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::io::Write;
 
 /// Gives its iterator away.
 struct Once<I>(RefCell<Option<I>>);
@@ -106,18 +111,202 @@ fn what_fails_is_serialized_once() {
     assert!(jird_serde_json::to_value(once()).is_err());
 }
 
+/// Writes with both crates, compact and indented; both writers have received the same, and both errors say the same.
+fn received_alike<T: Serialize>(name: &str, value: impl Fn() -> T) {
+    let told = |text: Vec<u8>, result: serde_json::Result<()>| -> (Vec<u8>, Option<String>) {
+        (text, result.err().map(|error| error.to_string()))
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let result = jird_serde_json::to_writer(&mut ours, &value());
+    let expected = serde_json::to_writer(&mut theirs, &value());
+    assert_eq!(told(ours, result), told(theirs, expected), "{name}");
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let result = jird_serde_json::to_writer_pretty(&mut ours, &value());
+    let expected = serde_json::to_writer_pretty(&mut theirs, &value());
+    assert_eq!(told(ours, result), told(theirs, expected), "{name}, indented");
+}
+
+type ToWriter<T> = fn(&mut dyn Write, &T) -> serde_json::Result<()>;
+
+/// Compact and indented.
+fn writes<T: Serialize>() -> [ToWriter<T>; 2] {
+    [|to, value| jird_serde_json::to_writer(to, value), |to, value| jird_serde_json::to_writer_pretty(to, value)]
+}
+
+/// The ways in which a value can fail after it was begun.
+#[derive(Clone, Copy)]
+enum Fails {
+    AtOnce,
+    InList(u32),
+    InMap(u32),
+    InStruct,
+    InVariant,
+    InTuple,
+    /// After a value that was written.
+    Behind,
+}
+
+impl Serialize for Fails {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let failed = Err(S::Error::custom("on purpose"));
+        match *self {
+            Self::AtOnce => return failed,
+            Self::InList(elements) => {
+                let mut list = serializer.serialize_seq(None)?;
+                (0..elements).try_for_each(|element| list.serialize_element(&(element, "é\n")))?;
+            }
+            Self::InMap(members) => {
+                let mut map = serializer.serialize_map(None)?;
+                (0..members).try_for_each(|member| map.serialize_entry(&member, &[f64::from(member); 2]))?;
+                map.serialize_key("last")?;
+            }
+            Self::InStruct => {
+                let mut object = serializer.serialize_struct("S", 2)?;
+                object.serialize_field("a", &[0; 3])?;
+                object.serialize_field("b", &Self::AtOnce)?;
+            }
+            Self::InVariant => {
+                let mut object = serializer.serialize_struct_variant("S", 0, "V", 1)?;
+                object.serialize_field("a", &None::<u8>)?;
+            }
+            Self::InTuple => {
+                let mut list = serializer.serialize_tuple_variant("S", 0, "V", 2)?;
+                list.serialize_field(&(1, 2))?;
+                list.serialize_field(&BTreeMap::from([((), 1)]))?;
+            }
+            Self::Behind => drop(serializer.serialize_str("written")?),
+        }
+        failed
+    }
+}
+
+const SMALL: [Fails; 7] = [
+    Fails::AtOnce,
+    Fails::InList(0),
+    Fails::InList(3),
+    Fails::InStruct,
+    Fails::InVariant,
+    Fails::InTuple,
+    Fails::Behind,
+];
+
+const LARGE: [Fails; 2] = [Fails::InList(20_000), Fails::InMap(20_000)];
+
 #[test]
-fn a_writer_sees_the_beginning_of_one_text() {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let counts = Counts(Cell::new(0));
-    assert!(jird_serde_json::to_writer(&mut ours, &counts).is_err());
-    assert_eq!(counts.0.get(), 1);
-    assert!(serde_json::to_writer(&mut theirs, &Counts(Cell::new(0))).is_err());
-    assert!(!ours.is_empty() && theirs.starts_with(&ours), "{} bytes", ours.len());
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let counts = Counts(Cell::new(0));
-    assert!(jird_serde_json::to_writer_pretty(&mut ours, &counts).is_err());
-    assert_eq!(counts.0.get(), 1);
-    assert!(serde_json::to_writer_pretty(&mut theirs, &Counts(Cell::new(0))).is_err());
-    assert!(!ours.is_empty() && theirs.starts_with(&ours), "{} bytes", ours.len());
+fn a_writer_receives_all_that_comes_before_a_failure() {
+    for (index, fails) in SMALL.into_iter().chain(LARGE).enumerate() {
+        received_alike(&format!("{index}"), || fails);
+        received_alike(&format!("{index}, in a list"), || vec![Some(fails)]);
+        received_alike(&format!("{index}, in a newtype variant"), || Err::<u8, _>(fails));
+        received_alike(&format!("{index}, behind a long text"), || ("x".repeat(100_000), fails));
+    }
+    // At every place of a buffer.
+    for (index, fails) in SMALL.into_iter().enumerate() {
+        for len in (0..200).chain(16_000..16_500) {
+            received_alike(&format!("{index}, behind {len} bytes"), || ("x".repeat(len), [1], fails, "behind"));
+        }
+    }
+    for (index, wrong) in WRONG.into_iter().enumerate() {
+        received_alike(&format!("key {index}"), || BTreeMap::from([("a", wrong)]));
+        received_alike(&format!("key {index}, later"), || (vec!["é"; 20_000], wrong));
+    }
+}
+
+#[test]
+fn a_value_that_fails_is_serialized_once_into_a_writer() {
+    for write in writes() {
+        let (mut text, counts) = (Vec::new(), Counts(Cell::new(0)));
+        assert!(write(&mut text, &counts).is_err());
+        assert_eq!((counts.0.get(), text.is_empty()), (1, false));
+    }
+}
+
+/// Takes some bytes, and then nothing for a while.
+struct Full {
+    text: Vec<u8>,
+    takes: usize,
+    calls: usize,
+}
+
+impl Write for Full {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        self.calls += 1;
+        let takes = text.len().min(self.takes - self.text.len());
+        self.text.extend(&text[..takes]);
+        if takes == 0 { Err(std::io::Error::other("full")) } else { Ok(takes) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_writer_that_fails_too_does_not_hide_the_first_error() {
+    for takes in [0, 1, 5] {
+        let mut full = Full { text: Vec::new(), takes, calls: 0 };
+        let error = jird_serde_json::to_writer(&mut full, &(1, 2, 3, Fails::AtOnce)).unwrap_err();
+        assert_eq!((error.to_string(), error.is_io()), ("on purpose".into(), false));
+        assert_eq!(full.text, b"[1,2,"[..takes]);
+    }
+    // Nor is anything written after the writer's own failure.
+    let mut full = Full { text: Vec::new(), takes: 10_000, calls: 0 };
+    let error = jird_serde_json::to_writer(&mut full, &(vec![1; 50_000], Fails::AtOnce)).unwrap_err();
+    assert_eq!((error.is_io(), full.text.len(), full.calls), (true, 10_000, 2));
+}
+
+/// Fails once, in the middle of a piece, and takes everything before and after it.
+struct FailsOnce {
+    text: Vec<u8>,
+    calls: usize,
+    failing: usize,
+}
+
+impl Write for FailsOnce {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        self.calls += 1;
+        match self.calls.checked_sub(self.failing) {
+            Some(0) => self.text.write(&text[..text.len().div_ceil(2)]),
+            Some(1) => Err(std::io::Error::other("once")),
+            _ => self.text.write(text),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Goes on whatever its parts say.
+struct Deaf {
+    first: usize,
+    fails: bool,
+}
+
+impl Serialize for Deaf {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        let _ = list.serialize_element(&"x".repeat(self.first));
+        for _ in 0..2500 {
+            let _ = list.serialize_element(&u64::MAX);
+        }
+        if self.fails { Err(S::Error::custom("on purpose")) } else { list.end() }
+    }
+}
+
+#[test]
+fn no_text_comes_twice_from_a_type_that_ignores_a_writer_s_failure() {
+    for write in writes() {
+        // A buffer is full before, within and behind each element, and at the end.
+        for (first, fails) in (0..60).flat_map(|first| [(first, false), (first, true)]) {
+            let mut whole = Vec::new();
+            write(&mut whole, &Deaf { first, fails: false }).unwrap();
+            for failing in 1..whole.len() / (16 << 10) {
+                let mut writer = FailsOnce { text: Vec::new(), calls: 0, failing };
+                let result = write(&mut writer, &Deaf { first, fails });
+                assert!(result.is_err(), "first {first}, call {failing}: the writer failed");
+                assert!(whole.starts_with(&writer.text), "first {first}, call {failing}");
+            }
+        }
+    }
 }

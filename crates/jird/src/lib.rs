@@ -88,7 +88,7 @@ pub mod ser {
     };
 }
 
-/// For tests and benchmarks of jird itself, and for `jird-serde-json` and `jird-python`: this may change with every version.
+/// For tests and benchmarks of jird itself, and for the crates built on it: this may change with every version.
 #[doc(hidden)]
 pub mod hooks {
     #[cfg(feature = "serde")]

@@ -20,6 +20,10 @@ use core::mem::MaybeUninit;
 
 /// Decides what happens to a full buffer.
 pub(crate) trait Sink {
+    /// Whether what was written before an error can be [kept](Out::keep). Then writers say where they are before and
+    /// after each part that they pass on.
+    const KEEPS: bool = false;
+
     /// Either takes all of the buffer's content and returns true; or returns false, and the buffer grows.
     fn take(&mut self, text: &[u8]) -> Result<bool, Error>;
 }
@@ -62,6 +66,8 @@ impl<W: std::io::Write> Drain<W> {
 }
 
 impl<W: std::io::Write> Sink for Drain<W> {
+    const KEEPS: bool = true;
+
     fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
         if self.holds {
             return Ok(false);
@@ -84,6 +90,10 @@ pub(crate) struct Out<S> {
     kernel: Kernel,
     /// Whether writers wrote all of the buffer's content.
     is_ours: bool,
+    /// Where a writer last said that it was, if the sink keeps what was written before an error.
+    ///
+    /// Invariant: the first `reached` bytes of the buffer's memory are written, unless it is `NOWHERE`.
+    reached: usize,
 }
 
 /// The number of bytes that may be stored beyond those that count.
@@ -98,7 +108,7 @@ const NOWHERE: usize = usize::MAX / 2;
 impl<S: Sink> Out<S> {
     /// Appends to `buffer`.
     pub(crate) fn new(buffer: Vec<u8>, sink: S) -> Self {
-        Self { is_ours: buffer.is_empty(), buffer, sink, kernel: Kernel::best() }
+        Self { is_ours: buffer.is_empty(), reached: buffer.len(), buffer, sink, kernel: Kernel::best() }
     }
 
     /// The output, as text.
@@ -131,12 +141,13 @@ impl<S: Sink> Out<S> {
         // The cut may fall within a character.
         self.is_ours &= len == 0;
         self.buffer.truncate(len);
+        self.reached = self.buffer.len();
     }
 
     /// Passes the output that the sink has not taken to `use_it`, and forgets it.
     pub(crate) fn held(&mut self, use_it: impl FnOnce(&[u8], &mut S) -> Result<(), Error>) -> Result<(), Error> {
         let used = use_it(&self.buffer, &mut self.sink);
-        self.buffer.clear();
+        self.clear();
         used
     }
 
@@ -151,6 +162,7 @@ impl<S: Sink> Out<S> {
     /// A writer at the end of the buffer. Its output counts once it is [committed](Writer::commit).
     #[inline]
     pub(crate) fn writer(&mut self) -> Writer<'_, S> {
+        self.reached = self.buffer.len();
         Writer { at: self.buffer.len(), out: self, brand: PhantomData }
     }
 
@@ -158,14 +170,14 @@ impl<S: Sink> Out<S> {
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         let taken = self.sink.take(&self.buffer);
         if !matches!(taken, Ok(false)) {
-            self.buffer.clear();
+            self.clear();
         }
         taken.map(|_| ())
     }
 
     /// Offers the buffer's content to the sink, except for the beginning of a character that is not complete. After an
     /// error the buffer is empty.
-    fn flush_whole(&mut self) -> Result<(), Error> {
+    pub(crate) fn flush_whole(&mut self) -> Result<(), Error> {
         let cut = super::cut_len(&self.buffer);
         if cut == 0 {
             return self.flush();
@@ -177,7 +189,21 @@ impl<S: Sink> Out<S> {
             Ok(false) => {}
             Err(_) => self.buffer.clear(),
         }
+        self.reached = self.buffer.len();
         taken.map(|_| ())
+    }
+
+    fn clear(&mut self) {
+        self.buffer.clear();
+        self.reached = 0;
+    }
+
+    /// Makes what was written before an error count, up to the last place that a writer named.
+    pub(crate) fn keep(&mut self) {
+        if self.reached <= self.buffer.capacity() {
+            // SAFETY: the first `self.reached` bytes are written, by the invariant, and they are within the capacity.
+            unsafe { self.buffer.set_len(self.reached) };
+        }
     }
 
     #[cfg(test)]
@@ -216,6 +242,7 @@ impl<'o, S: Sink> Writer<'o, S> {
         &mut self,
         write: impl for<'p> FnOnce(Writer<'p, S>) -> Result<Mark<'p>, E>,
     ) -> Result<(), E> {
+        self.reach();
         // After an error the position stays `NOWHERE`, so that nothing more can be written.
         let at = core::mem::replace(&mut self.at, NOWHERE);
         self.at = write(Writer { out: &mut *self.out, at, brand: PhantomData })?.at;
@@ -224,8 +251,17 @@ impl<'o, S: Sink> Writer<'o, S> {
 
     /// The position reached.
     #[inline(always)]
-    pub(crate) fn mark(self) -> Mark<'o> {
+    pub(crate) fn mark(mut self) -> Mark<'o> {
+        self.reach();
         Mark { at: self.at, brand: self.brand }
+    }
+
+    /// Says where the writer is, if the sink keeps what was written before an error.
+    #[inline(always)]
+    pub(crate) fn reach(&mut self) {
+        if S::KEEPS {
+            self.out.reached = self.at;
+        }
     }
 
     /// Makes the output count.
@@ -513,7 +549,11 @@ fn make_room<S: Sink>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize,
     }
     // SAFETY: by the writer's invariant the first `at` bytes are written; and they are within the capacity.
     unsafe { out.buffer.set_len(at) };
-    out.flush_whole()?;
+    if let Err(error) = out.flush_whole() {
+        // Without a buffer, the writer is beyond its end: a caller that ignores the error can write nothing more.
+        out.buffer = Vec::new();
+        return Err(error);
+    }
     out.buffer.reserve(more);
     Ok(out.buffer.len())
 }

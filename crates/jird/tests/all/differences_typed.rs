@@ -299,9 +299,11 @@ fn written_late() {
 fn nothing_left_over() {
     let value = (1, Failing);
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
-    assert!(serde_json::to_writer(&mut theirs, &value).is_err());
-    assert!(jird::to_writer(&mut ours, &value).is_err());
+    assert!(value.serialize(&mut serde_json::Serializer::new(&mut theirs)).is_err());
+    assert!(value.serialize(&mut jird::Serializer::new(&mut ours)).is_err());
     assert_eq!((&theirs[..], &ours[..]), (&b"[1,"[..], &b""[..]));
+    assert!(jird::to_writer(&mut ours, &value).is_err());
+    assert_eq!(ours, theirs);
 }
 
 #[test]

@@ -190,7 +190,7 @@ impl Serialize for Shown {
             Self::Text => Text.serialize(serializer),
             Self::Key => serializer.collect_map([(Text, 1)]),
             // The name by which the engine's own types hand over raw JSON.
-            Self::Raw => serializer.serialize_newtype_struct("$jird::private::RawText", &Text),
+            Self::Raw => serializer.serialize_newtype_struct(jird::hooks::RAW_TEXT, &Text),
             Self::Error => Err(serde::ser::Error::custom(Broken)),
         }
     }

@@ -18,6 +18,7 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     #[inline(always)]
     pub(super) fn open(mut writer: Writer<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
         F::open(&mut writer, bracket)?;
+        writer.reach();
         Ok(Self { writer, first: true, raw: RawField::None })
     }
 

@@ -44,6 +44,8 @@ impl<S, F> Job<S, F> {
 }
 
 impl<S: Sink, F> Sink for Job<S, F> {
+    const KEEPS: bool = S::KEEPS;
+
     #[inline(always)]
     fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
         self.sink.take(text)
@@ -158,11 +160,12 @@ pub fn to_vec_canonical<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Err
 /// ```
 ///
 /// # Errors
-/// As [`to_string`], and the errors of `writer` ([`Error::is_io`]). After an error, part of the text may have been
-/// written.
+/// As [`to_string`], and the errors of `writer` ([`Error::is_io`]). If the value fails, all that comes before the failure
+/// is written, and the value's error is returned, whatever `writer` says to that. If `writer` fails, part of the text may
+/// have been written.
 pub fn to_writer<W: io::Write, T: ?Sized + Serialize>(mut writer: W, value: &T) -> Result<(), Error> {
     // Uses `dyn` so that there is one instance for all types of writers.
-    value.serialize(&mut Serializer::<&mut dyn io::Write>::new(&mut writer))
+    write_to(value, Serializer::<&mut dyn io::Write>::new(&mut writer))
 }
 
 /// [`to_writer`] with the output of [`to_string_pretty`].
@@ -170,7 +173,19 @@ pub fn to_writer<W: io::Write, T: ?Sized + Serialize>(mut writer: W, value: &T) 
 /// # Errors
 /// As [`to_writer`].
 pub fn to_writer_pretty<W: io::Write, T: ?Sized + Serialize>(mut writer: W, value: &T) -> Result<(), Error> {
-    value.serialize(&mut Serializer::<&mut dyn io::Write, Pretty<'_>>::pretty(&mut writer))
+    write_to(value, Serializer::<&mut dyn io::Write, Pretty<'_>>::pretty(&mut writer))
+}
+
+/// Writes a value, or as much of it as there is before it fails.
+fn write_to<T: ?Sized + Serialize, F: Format>(
+    value: &T,
+    mut serializer: Serializer<&mut dyn io::Write, F>,
+) -> Result<(), Error> {
+    let written = value.serialize(&mut serializer);
+    if written.is_err() {
+        serializer.hand_on();
+    }
+    written
 }
 
 /// Appends to `text`, unless there is an error.

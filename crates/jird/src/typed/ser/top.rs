@@ -14,7 +14,8 @@ use std::io;
 
 /// Writes consecutive values as JSON to a writer.
 ///
-/// It has a buffer of its own, which it empties after each value. It does not flush the writer.
+/// It has a buffer of its own, which it empties after each value. It does not flush the writer. Of a value that fails, what
+/// is in the buffer is not written.
 ///
 /// ```
 /// use serde::Serialize;
@@ -66,6 +67,12 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
     /// The writer.
     pub fn into_inner(self) -> W {
         self.out.into_sink().sink.writer
+    }
+
+    /// Hands on what was written of a value before it failed. The value's error is the one to report, so this has none.
+    pub(super) fn hand_on(&mut self) {
+        self.out.keep();
+        let _ = self.out.flush_whole();
     }
 
     /// A writer for a top-level value.
