@@ -145,6 +145,54 @@ fn a_struct_may_have_fields_of_any_type() {
 }
 
 #[test]
+fn raw_text_is_stored_as_the_value_that_it_denotes() {
+    #[derive(Serialize)]
+    struct Wrapped<T>(T);
+    #[derive(Serialize)]
+    struct Row {
+        number: jird::NumberBuf,
+        wrapped: Option<Wrapped<jird::NumberBuf>>,
+        raw: Box<jird::RawValue>,
+    }
+    let digits = "3.14159265358979323846264338327950288";
+    for (json, stored, kind) in [
+        (digits, digits, "text"),
+        ("123456789012345678901234567890", "123456789012345678901234567890", "text"),
+        ("1e400", "1e400", "text"),
+        ("18446744073709551615", "18446744073709551615", "text"),
+        ("-7", "-7", "integer"),
+        ("1.50", "1.5", "real"),
+        (r#""a \u00e9""#, "a é", "text"),
+        ("true", "1", "integer"),
+        ("null", "NULL", "null"),
+        ("[1, 2.50]", "[1, 2.50]", "text"),
+        (r#"{"a": "b"}"#, r#"{"a": "b"}"#, "text"),
+    ] {
+        let number = if jird::from_str::<jird::NumberBuf>(json).is_ok() { json } else { digits };
+        let row = Row {
+            number: jird::from_str(number).unwrap(),
+            wrapped: Some(Wrapped(jird::from_str(number).unwrap())),
+            raw: jird::from_str(json).unwrap(),
+        };
+        let conn = made("create table t (number, wrapped, raw, theirs)");
+        let mut inserter: Inserter<'_, Row> = Inserter::new(&conn, "t").unwrap();
+        inserter.insert_all([&row, &row]).unwrap();
+        inserter.finish().unwrap();
+        let found = |column: &str| -> Vec<String> {
+            let sql = format!("select ifnull(cast({column} as text), 'NULL') || ' ' || typeof({column}) from t");
+            let mut statement = conn.prepare(&sql).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let wanted = vec![format!("{stored} {kind}"); 2];
+        assert_eq!(found("raw"), wanted, "{json}");
+        if number == json {
+            assert_eq!(found("number"), wanted);
+            assert_eq!(found("wrapped"), wanted);
+        }
+    }
+}
+
+#[test]
 fn maps_are_inserted_as_rows_and_unknown_columns_are_refused() {
     let conn = made("create table t (a integer, b text, c as (a))");
     let map = |pairs: &[(&str, Value)]| -> BTreeMap<String, Value> {

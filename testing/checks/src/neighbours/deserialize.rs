@@ -6,7 +6,7 @@ use super::script::{Script, assert_text, caught, own_panic};
 use crate::shown;
 use jird::event::{self, JsonSource, Objects, Recording, Source};
 use jird::{
-    Deserializer, Error,
+    Deserializer, Error, hooks,
     record::{Record, RecordBuffer},
 };
 use serde::de::{
@@ -114,16 +114,16 @@ fn ask<'de, D: Serde<'de>>(deserializer: D, wrapped: usize) -> Result<Unruly<'de
         13 => deserializer.deserialize_byte_buf(visit),
         14 | 15 => deserializer.deserialize_option(visit),
         16 => deserializer.deserialize_unit(visit),
-        17 => deserializer.deserialize_unit_struct("$jird::private::RawText", visit),
-        18 => deserializer.deserialize_newtype_struct("$jird::private::RawText", visit),
-        19 => deserializer.deserialize_newtype_struct("$serde_json::private::RawValue", visit),
+        17 => deserializer.deserialize_unit_struct(hooks::RAW_TEXT, visit),
+        18 => deserializer.deserialize_newtype_struct(hooks::EXACT_NUMBERS, visit),
+        19 => deserializer.deserialize_newtype_struct(hooks::RAW_TEXT, visit),
         20 => deserializer.deserialize_newtype_struct("a", visit),
         21 => deserializer.deserialize_seq(visit),
         22 => deserializer.deserialize_tuple(usize::MAX, visit),
         23 => deserializer.deserialize_tuple_struct("$serde_json::private::Number", 0, visit),
         24 => deserializer.deserialize_map(visit),
         25 | 26 => deserializer.deserialize_struct("a", &FIELDS, visit),
-        27 => deserializer.deserialize_struct("$jird::private::RawText", &[], visit),
+        27 => deserializer.deserialize_struct(hooks::RAW_TEXT, &[], visit),
         28 | 29 => deserializer.deserialize_enum("a", &FIELDS, visit),
         30 => deserializer.deserialize_identifier(visit),
         31 => deserializer.deserialize_ignored_any(visit),

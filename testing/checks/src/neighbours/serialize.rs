@@ -18,9 +18,9 @@ use std::fmt::{self, Display};
 
 /// The names under which this engine, and `serde_json`, pass text that is already JSON.
 const NAMES: [&str; 6] = [
-    "$jird::private::RawText",
-    "$jird::private::RawText",
-    "$serde_json::private::RawValue",
+    jird::hooks::EXACT_NUMBERS,
+    jird::hooks::RAW_TEXT,
+    jird::hooks::RAW_TEXT,
     "$serde_json::private::Number",
     "a",
     "é\"\\",

@@ -8,6 +8,7 @@ use crate::sqlite::value::{self, Value};
 use crate::sqlite::{SqliteError, SqliteErrorKind};
 use core::fmt::{self, Display};
 use jird::event::Numeral;
+use jird::hooks::RAW_TEXT;
 use jird::{Kind, record::Field};
 use rusqlite::Statement;
 use serde_core::ser::{self, Impossible, Serialize, SerializeMap, SerializeStruct, Serializer};
@@ -471,8 +472,8 @@ impl Serializer for &mut CellSerializer<'_, '_> {
 
     #[inline]
     fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), InsertStop> {
-        // These are the engine's own types, which only the engine can read.
-        if name.starts_with("$jird::") { Err(Why::Nested.into()) } else { value.serialize(self) }
+        // Raw text, which only the engine can read.
+        if name == RAW_TEXT { Err(Why::Nested.into()) } else { value.serialize(self) }
     }
 
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
