@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fuzzes the module in a program that does its worst meanwhile.
 
-    python crates/jird-python/fuzz/hostile.py [--seconds 60] [--seed N]
+    python crates/jird-python/fuzz/hostile.py [--seconds 60] [--turns N] [--seed N]
 
 While values are read and written, the collector runs as often as it can, and finalizers, signal handlers, hooks, other
 threads, Python's own code for long integers and a handler of encoding errors empty and change what is being written,
@@ -484,7 +484,7 @@ def child(seed, seconds):
         Bomb(host)
     gc.disable()
     end, calls = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
+    while calls == 0 or time.monotonic() < end:
         calls += 1
         try:
             host.random.choice([write, write, read])(host)
@@ -504,6 +504,7 @@ def child(seed, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--turns", type=int, default=0, help="the least number of processes, however long they take")
     parser.add_argument("--turn", type=float, default=10, help="seconds of a process")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -511,8 +512,8 @@ def main():
     if given.child:
         child(given.seed, given.seconds)
     end, seed = time.monotonic() + given.seconds, given.seed
-    while (left := end - time.monotonic()) > 0:
-        seconds = min(left, given.turn)
+    while (left := end - time.monotonic()) > 0 or seed - given.seed < given.turns:
+        seconds = min(left, given.turn) if left > 0 else given.turn
         command = [sys.executable, __file__, "--child", "--seed", str(seed), "--seconds", str(seconds)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 20 * seconds)

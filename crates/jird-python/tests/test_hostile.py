@@ -15,7 +15,7 @@ def run(program, *arguments):
 
 
 def test_nothing_is_found():
-    done = run(HOSTILE, "--seconds", SECONDS, "--turn", str(min(2.0, float(SECONDS))))
+    done = run(HOSTILE, "--seconds", SECONDS, "--turns", "2", "--turn", str(min(2.0, float(SECONDS))))
     assert done.returncode == 0, done.stdout[-6000:]
     assert done.stdout.count("exit code 0") >= 2 and " 0 calls" not in done.stdout, done.stdout
 
@@ -23,5 +23,6 @@ def test_nothing_is_found():
 def test_memory_of_others_is_found(tmp_path):
     wrong = tmp_path / "wrong.py"
     wrong.write_text(HOSTILE.read_text().replace("        return unknown.answer\n", "        return SECRET\n"))
-    done = run(wrong, "--seconds", "4", "--turn", "2")
+    # It ends when something is found.
+    done = run(wrong, "--seconds", "4", "--turns", "20", "--turn", "2")
     assert done.returncode == 1 and "memory of others" in done.stdout, done.stdout

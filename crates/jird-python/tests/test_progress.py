@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import sys
 import threading
 import time
 
@@ -10,6 +11,7 @@ import pyarrow
 import pytest
 
 import jird
+from jird import _lines
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,19 @@ def test_a_conversion_tells_how_much_is_read(tmp_path, events):
     assert told.calls[-1] in [(9, 9), (18, 18)]
     bad = tmp_path / "bad.ndjson"
     bad.write_text('{"a" 1}\n')
+    told = Told()
     with pytest.raises(ValueError, match="line 1"):
         jird.convert(bad, tmp_path / "bad.csv", progress=told)
-    assert len(told.calls) == 1
+    # It was told something only if it took long.
+    assert all(0 <= done <= whole for done, whole in told.calls)
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_end_is_told_of_what_succeeds_and_of_nothing_else(tmp_path, code):
+    source = tmp_path / "source.ndjson"
+    source.write_text('{"a": 1}\n')
+    told = Told()
+    # A program that tells nothing by itself, however long it takes.
+    command = [sys.executable, "-c", f"raise SystemExit({code})"]
+    assert _lines._run_telling(command, dict(os.environ), [source], told) == (code, "")
+    assert told.calls == ([(9, 9)] if code == 0 else [])

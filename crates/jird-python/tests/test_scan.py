@@ -385,7 +385,7 @@ def test_ranges_that_meet_share_no_line_and_lose_none(tmp_path):
     with pytest.raises(ValueError, match="one file"):
         jird.scan([path, path], range=(0, 1))
     packed = small(tmp_path, gzip.compress(text), "a.gz")
-    with pytest.raises(ValueError, match="not compressed"):
+    with pytest.raises(ValueError, match="neither a pipe nor compressed"):
         jird.scan(packed, range=(0, 1))
 
 
