@@ -19,8 +19,7 @@ pub(crate) fn step() -> Step {
     })
 }
 
+/// In the same target folder, so that the packages of others are compiled once.
 fn small_limits(house: &House, log: &mut Log) -> bool {
-    let mut command = house.cargo(RUN);
-    command.arg("--target-dir").arg(house.target.join("small-limits")).args(["--", VALUES]);
-    log.run(command.env("JIRD_SMALL_LIMITS", "1"))
+    log.run(house.cargo(RUN).args(["--", VALUES]).env("JIRD_SMALL_LIMITS", "1"))
 }
