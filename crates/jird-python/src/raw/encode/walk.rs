@@ -40,11 +40,12 @@ impl<'py> Walk<'py> {
         // SAFETY: the reference shows that the object lives during this call.
         unsafe {
             if self.settings.has_lines {
-                self.value::<true>(object.as_ptr())
+                self.value::<true>(object.as_ptr())?;
             } else {
-                self.value::<false>(object.as_ptr())
+                self.value::<false>(object.as_ptr())?;
             }
         }
+        Ok(())
     }
 
     /// Begins a line of the member or element that follows, if those have lines.
@@ -110,12 +111,13 @@ impl<'py> Walk<'py> {
     }
 
     /// Writes a value. Its members and elements have lines of their own if `LINES`, which is `has_lines` of the
-    /// settings.
+    /// settings. Returns false if no code of Python can have run, which the compiler knows of most types, and true if
+    /// [`calls`](Self::calls) says whether it has.
     ///
     /// # Safety
     /// `object` lives at least until code of Python runs.
     #[inline(always)]
-    unsafe fn value<const LINES: bool>(&mut self, object: *mut PyObject) -> Result<(), Failure> {
+    unsafe fn value<const LINES: bool>(&mut self, object: *mut PyObject) -> Result<bool, Failure> {
         // SAFETY: the object lives. Each function is called with an object of the type that it wants.
         unsafe {
             let kind = ffi::Py_TYPE(object);
@@ -128,15 +130,18 @@ impl<'py> Walk<'py> {
                 self.out.f64(ffi::PyFloat_AS_DOUBLE(object));
             } else if kind == &raw mut ffi::PyDict_Type {
                 if self.settings.has_other_dicts {
-                    return self.other(object);
+                    self.other(object)?;
+                    return Ok(true);
                 }
                 if len_of(object) != 0 || self.open.depth() == DEPTH_MAX {
-                    return self.dict::<LINES>(object);
+                    self.dict::<LINES>(object)?;
+                    return Ok(true);
                 }
                 self.out.bytes(b"{},");
             } else if kind == &raw mut ffi::PyList_Type {
                 if ffi::PyList_GET_SIZE(object) != 0 || self.open.depth() == DEPTH_MAX {
-                    return self.list::<LINES>(object);
+                    self.list::<LINES>(object)?;
+                    return Ok(true);
                 }
                 self.out.bytes(b"[],");
             } else if object == ffi::Py_None() {
@@ -144,25 +149,30 @@ impl<'py> Walk<'py> {
             } else if kind == &raw mut ffi::PyBool_Type {
                 self.out.bytes(if object == ffi::Py_True() { b"true," } else { b"false," });
             } else if kind == &raw mut ffi::PyTuple_Type {
-                return self.tuple::<LINES>(object);
+                self.tuple::<LINES>(object)?;
+                return Ok(true);
             } else {
-                return self.other(object);
+                self.other(object)?;
+                return Ok(true);
             }
-            Ok(())
+            Ok(false)
         }
     }
 
+    /// Returns what [`value`](Self::value) does.
+    ///
     /// # Safety
     /// `object` is an `int`, and lives at least until code of Python runs.
     #[inline(always)]
-    unsafe fn int(&mut self, object: *mut PyObject) -> Result<(), Failure> {
+    unsafe fn int(&mut self, object: *mut PyObject) -> Result<bool, Failure> {
         // SAFETY: it is an `int`. A limit of 53 bits is looked at in `other_int`.
         if let Some(value) = unsafe { small_int(object) }.filter(|_| !self.settings.is_strict) {
             self.out.i64(value);
-            return Ok(());
+            return Ok(false);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.other_int(object) }
+        unsafe { self.other_int(object)? };
+        Ok(true)
     }
 
     /// # Safety
@@ -268,7 +278,8 @@ impl<'py> Walk<'py> {
             self.out.string(key, b':');
         }
         // SAFETY: the caller's promise.
-        unsafe { self.value::<LINES>(value) }
+        unsafe { self.value::<LINES>(value)? };
+        Ok(())
     }
 
     /// # Safety
@@ -288,9 +299,9 @@ impl<'py> Walk<'py> {
                 if at + AHEAD < len {
                     touch(ffi::PyList_GET_ITEM(list, at + AHEAD));
                 }
-                self.value::<LINES>(ffi::PyList_GET_ITEM(list, at))?;
+                let may_have_run = self.value::<LINES>(ffi::PyList_GET_ITEM(list, at))?;
                 at += 1;
-                if self.calls != calls {
+                if may_have_run && self.calls != calls {
                     // It may be shorter now. What was appended is not written: it might have no end.
                     len = len.min(ffi::PyList_GET_SIZE(list));
                     calls = self.calls;
