@@ -29,8 +29,8 @@ const CRATES: [Layers; 9] = [
     },
     Layers {
         name: "jird-query",
-        order: "nearest error types named interrupt threads input live sql report functions guard session bad scan infer prepared kinds guess groups \
-                ties arrival steady repeated watched ordered registered output options inputs cluster run",
+        order: "nearest error types named defined interrupt threads input live sql report functions guard spill session bad scan infer prepared kinds notes guess groups \
+                ties arrival steady sparing repeated watched ordered registered output options inputs cluster run",
     },
     Layers {
         name: "jird-serve",
@@ -42,7 +42,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "progress outcome remote input documents output color target signals limits window store_args man validate fmt get ingest store convert describe query bench serve args cluster",
+        order: "progress outcome remote input documents output color target signals memory limits dialect window store_args man validate fmt get ingest store convert describe query bench serve args cluster",
     },
 ];
 
@@ -71,10 +71,11 @@ const READERS: [&str; 5] = ["jird-formats", "jird-query", "jird-serve", "jird-cl
 
 /// The files that may do so, and why closing what they open ends no locks of SQLite. All others use
 /// `jird_formats::files::open`.
-const OPENERS: [(&str, &str, &str); 7] = [
+const OPENERS: [(&str, &str, &str); 8] = [
     ("jird-formats", "files/open.rs", "asks SQLite first, and never closes a database"),
     ("jird-formats", "files/bad.rs", "has asked before"),
     ("jird-cli", "signals.rs", "reads what the system tells of this process"),
+    ("jird-cli", "memory.rs", "reads what the system tells of this process and its control group"),
     ("jird-cli", "man.rs", "makes files of its own"),
     ("jird-cli", "target.rs", "makes files of its own, and opens devices"),
     ("jird-cli", "progress.rs", "opens the pipe that its caller has made"),

@@ -15,6 +15,8 @@ mod color;
 mod convert;
 #[cfg(feature = "convert")]
 mod describe;
+#[cfg(any(feature = "convert", feature = "query"))]
+mod dialect;
 mod documents;
 mod fmt;
 mod get;
@@ -23,6 +25,8 @@ mod ingest;
 mod input;
 mod limits;
 mod man;
+#[cfg(feature = "query")]
+mod memory;
 mod outcome;
 mod output;
 mod progress;

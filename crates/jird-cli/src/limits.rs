@@ -1,8 +1,12 @@
 //! The options for limits: of records in memory, and of copies of pipes on disk.
 
+#[cfg(feature = "query")]
+use crate::memory;
 use bytesize::ByteSize;
 #[cfg(any(feature = "convert", feature = "query"))]
 use jird_formats::files::SpoolOptions;
+#[cfg(feature = "query")]
+use jird_query::Spill;
 
 /// How long a record may be.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -60,6 +64,55 @@ impl CompressibleSpoolArgs {
     }
 }
 
+/// How much memory a query takes, and what it does beyond it.
+#[cfg(feature = "query")]
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct MemoryArgs {
+    /// The most memory that groups, sorts and joins take together, such as 300M or 4G; what is more is put aside in
+    /// $TMPDIR [default: half of what the machine, its control group and `ulimit -v` leave]
+    #[arg(long, value_name = "BYTES")]
+    memory_limit: Option<ByteSize>,
+    /// What is put aside for lack of memory: at most this many bytes at a time
+    #[arg(long, value_name = "BYTES", default_value = SPILL_LIMIT)]
+    spill_limit: ByteSize,
+}
+
+/// [`Spill::LIMIT`], as it is typed.
+#[cfg(feature = "query")]
+const SPILL_LIMIT: &str = "64GiB";
+
+#[cfg(feature = "query")]
+impl MemoryArgs {
+    /// The memory in bytes, for a query with so many threads.
+    pub(crate) fn limit(self, threads: usize) -> usize {
+        let half = || {
+            let mapped = memory::address_space().unwrap_or(u64::MAX);
+            memory::at_hand().min(mapped.saturating_sub(THREAD_BYTES.saturating_mul(threads as u64))) / 2
+        };
+        let bytes = self.memory_limit.map_or_else(half, |limit| limit.as_u64());
+        usize::try_from(bytes).unwrap_or(usize::MAX).clamp(MEMORY_MIN, usize::MAX / 2)
+    }
+
+    /// How many of so many threads a query has by default: fewer, if `ulimit -v` leaves little room for their stacks.
+    pub(crate) fn threads(most: usize) -> usize {
+        let room = memory::address_space().map_or(u64::MAX, |bytes| bytes / 2 / THREAD_BYTES);
+        usize::try_from(room).unwrap_or(usize::MAX).clamp(1, most.max(1))
+    }
+
+    pub(crate) fn spill(self) -> Spill {
+        Spill { limit: self.spill_limit.as_u64(), ..Spill::default() }
+    }
+}
+
+/// What a thread of a query takes of the address space, used or not: its stack, that of the thread that scans for it, and
+/// what the allocator sets aside for both.
+#[cfg(feature = "query")]
+const THREAD_BYTES: u64 = 256 << 20;
+
+/// Less memory is no use: a few batches of rows take this much.
+#[cfg(feature = "query")]
+const MEMORY_MIN: usize = 4 << 20;
+
 /// Lets the process open as many files as the system allows: a store has two for each span. If that is refused, a store
 /// with too many spans says what to do.
 #[cfg(feature = "convert")]
@@ -84,6 +137,11 @@ mod tests {
         {
             let limit: ByteSize = SPOOL_LIMIT.parse().unwrap();
             assert_eq!(limit.as_u64(), SpoolOptions::LIMIT);
+        }
+        #[cfg(feature = "query")]
+        {
+            let limit: ByteSize = SPILL_LIMIT.parse().unwrap();
+            assert_eq!(limit.as_u64(), Spill::LIMIT);
         }
     }
 }

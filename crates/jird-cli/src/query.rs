@@ -1,7 +1,8 @@
 //! `jird query`: runs SQL over files.
 
+use crate::dialect::DialectArgs;
 use crate::input::Input;
-use crate::limits::{CompressibleSpoolArgs, RecordArgs};
+use crate::limits::{CompressibleSpoolArgs, MemoryArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
 use crate::progress::{self, Done, Progress};
 use crate::remote::{self, RemoteArgs};
@@ -11,7 +12,7 @@ use anyhow::{Context, Error, Result, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
 use jird_formats::files::{Compression, FileFormat, is_url};
-use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
+use jird_query::{Check, Defined, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
 use jird_store::is_store;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ Examples:
   jird query \"select time_bucket('1h', \\\"@t\\\") as h, count(*) group by h order by h\" events.ndjson
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
   jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
+  jird query \"select e.id, t.n from errors e join times t on e.id = t.id\" --define errors='e/*.ndjson' --define times=t.csv
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
@@ -48,6 +50,10 @@ pub struct QueryArgs {
     /// Files, patterns, folders, stores, or URLs of them; standard input if missing or `-`
     #[arg(value_name = "FILE")]
     files: Vec<String>,
+    /// A name that the query can write in place of a path, as in `from errors`: errors=logs/*-errors.ndjson; several
+    /// times for several names or files
+    #[arg(long, value_name = "NAME=FILES", value_parser = definition)]
+    define: Vec<(String, String)>,
     /// An event store that `jird ingest` has filled, or its URL; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     store: Vec<String>,
@@ -59,6 +65,8 @@ pub struct QueryArgs {
     /// Which values of JSON documents are records, such as /items/* [default: the lines, or the elements of an array]
     #[arg(long, value_name = "PATTERN")]
     records: Option<Pattern>,
+    #[command(flatten)]
+    dialect: DialectArgs,
     /// What to do with a bad record: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add
     /// to it); all but stop check every record whole
     #[arg(long, value_name = "HOW", default_value = "stop")]
@@ -90,6 +98,8 @@ pub struct QueryArgs {
     record: RecordArgs,
     #[command(flatten)]
     spool: CompressibleSpoolArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     #[command(flatten)]
     remote: RemoteArgs,
     /// What to do if a file cannot be read
@@ -157,7 +167,7 @@ enum FromArgument {
     /// One record per line
     #[value(alias = "jsonl")]
     Ndjson,
-    /// The elements of an array, or one value after the other
+    /// The elements of an array, or one value after the other, on lines or not; also JSON text sequences (RFC 7464)
     Json,
     /// The bad records that `--on-error quarantine=FILE` set aside
     Quarantine,
@@ -279,11 +289,38 @@ fn execute(mut args: QueryArgs, place: Place, report: &mut Report) -> Result<()>
     Ok(out.finish().and_then(Target::commit)?)
 }
 
+/// A name and what it stands for.
+fn definition(typed: &str) -> Result<(String, String), String> {
+    let is_name = |name: &str| {
+        name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && name.chars().all(|char| char.is_alphanumeric() || char == '_')
+    };
+    match typed.split_once('=') {
+        Some(("stream", _)) => Err("`stream` is all files of the command line".to_owned()),
+        Some((name, files)) if is_name(name) && !files.is_empty() => Ok((name.to_owned(), files.to_owned())),
+        _ => Err("it is NAME=FILES, such as errors=logs/*-errors.ndjson; a name has letters, digits and _".to_owned()),
+    }
+}
+
+fn defined(typed: Vec<(String, String)>) -> Vec<Defined> {
+    let mut all: Vec<Defined> = Vec::new();
+    for (name, files) in typed {
+        match all.iter_mut().find(|defined| defined.name == name) {
+            Some(defined) => defined.files.push(files),
+            None => all.push(Defined { name, files: vec![files] }),
+        }
+    }
+    all
+}
+
 /// Turns the arguments that were typed into the query that they mean.
 fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
     let default = Options::default();
+    let threads = args.threads.map_or_else(|| MemoryArgs::threads(default.threads), usize::from);
     let options = Options {
-        threads: args.threads.map_or(default.threads, usize::from),
+        threads,
+        memory_max: Some(args.memory.limit(threads)),
+        spill: Some(args.memory.spill()),
         check: match args.check {
             _ if args.trusted => Check::Trusted,
             None | Some(CheckArgument::All) => Check::All,
@@ -301,7 +338,9 @@ fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBu
             Some(FromArgument::Parquet) => From::Parquet,
             Some(FromArgument::Arrow) => From::Arrow,
         },
+        defined: defined(args.define),
         records: args.records,
+        csv: args.dialect.choice(),
         on_error: args.on_error,
         skip_unreadable: matches!(args.unreadable, UnreadableArgument::Skip),
         window: args.window.window(now())?,

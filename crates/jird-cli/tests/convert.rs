@@ -244,7 +244,7 @@ fn what_the_command_itself_changes_is_what_the_page_says() {
     let folder = Folder::new("changes").with("a.ndjson", text);
     let kept = "{\"a\":{\"b\":1},\"a.b\":2,\"l\":[{\"x\":1}],\"e\":\"é/\"}\n";
     assert_eq!(folder.fine(&["a.ndjson", "-"]), kept);
-    assert_eq!(folder.fine(&["--select", "l.x", "a.ndjson", "-"]), "{\"l\":[]}\n");
+    assert_eq!(folder.fine(&["--select", "l.x", "a.ndjson", "-", "-q"]), "{\"l\":[]}\n");
     let flat = "{\"a.b\":1,\"a.b\":2,\"l\":\"[{\\\"x\\\":1}]\",\"e\":\"é/\"}\n";
     assert_eq!(folder.fine(&["--flatten", "a.ndjson", "-"]), flat);
     assert_eq!(folder.fine(&["--flatten", "--to", "csv", "a.ndjson", "-"]), "a.b,l,e\n1,\"[{\"\"x\"\":1}]\",é/\n");
@@ -298,4 +298,34 @@ fn stats_count_each_byte_once_although_columns_are_planned_first() {
     folder.fine(&["a.ndjson", "a.db"]);
     let output = folder.run(&["--stats", "a.db", "c.ndjson"]);
     assert!(words(&output).contains("40001 records in ") && !words(&output).contains("MB"), "{}", words(&output));
+}
+
+#[test]
+fn names_that_no_record_has_are_told() {
+    let text = "{\"Message\":\"x\",\"o\":{\"k\":1}}\n{\"Message\":\"y\",\"n\":[1]}\n";
+    let folder =
+        Folder::new("unmet").with("a.ndjson", text).with("b.json", format!("[{}]", "{\"Message\":1}")).with("e", "");
+    let said = |args: &[&str], input: &str| {
+        let output = folder.fed(&[args, &["-q"]].concat(), input.as_bytes());
+        assert!(output.stderr.is_empty(), "{args:?}");
+        words(&folder.fed(args, input.as_bytes()))
+    };
+    for target in ["-", "out.csv", "out.parquet"] {
+        for more in [&[][..], &["--flatten"], &["--threads", "1"], &["--on-error", "skip"]] {
+            let said = said(&[&["--select", "Mesage", "a.ndjson", target], more].concat(), "");
+            assert!(said.contains("no record has \"Mesage\"; the nearest is \"Message\""), "{target} {more:?}: {said}");
+        }
+    }
+    assert!(said(&["--select", "mesage", "--from", "ndjson", "-", "-"], text).contains("no record has \"mesage\""));
+    assert!(said(&["--select", "o.x", "b.json", "a.ndjson", "-"], "").contains("no record has \"o.x\""));
+    for fine in ["Message", "o.k", "n", "Message,n", "*", "Message,Message"] {
+        assert_eq!(said(&["--select", fine, "b.json", "a.ndjson", "-"], ""), "", "{fine}");
+    }
+    // What was not read to its end, or holds nothing, proves nothing.
+    assert_eq!(said(&["--select", "x", "--limit", "1", "a.ndjson", "-"], ""), "");
+    assert_eq!(said(&["--select", "x", "--from", "ndjson", "e", "-"], ""), "");
+    if cfg!(feature = "query") {
+        assert!(said(&["--where", "Mesage = 'x'", "a.ndjson", "-"], "").contains("no record has \"Mesage\""));
+        assert_eq!(said(&["--where", "o.k = 7", "a.ndjson", "-"], ""), "");
+    }
 }

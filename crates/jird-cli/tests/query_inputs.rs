@@ -99,9 +99,149 @@ fn the_elements_of_an_array_are_records() {
     // Several arrays, one a line, are records themselves; so they are if that is said.
     assert_eq!(folder.query(&["select value"], b"[1]\n[2]\n").0, "{\"value\":[1]}\n{\"value\":[2]}\n");
     assert_eq!(folder.query(&["select value", "--from", "ndjson"], b"[1]\n").0, "{\"value\":[1]}\n");
-    let values = "{\n \"a\": 1 }\n{\"a\":\n2}\n";
-    assert_eq!(folder.query(&["select a"], values.as_bytes()).0, "{\"a\":1}\n{\"a\":2}\n");
-    assert_eq!(folder.query(&["select a", "--from", "json"], b"{\"a\":\n2} {\"a\":3}").2, 1);
+}
+
+#[test]
+fn values_may_stand_anywhere_one_after_the_other() {
+    let wanted = "{\"a\":1}\n{\"a\":2}\n{\"a\":\"}{\"}\n";
+    for (text, is_detected) in [
+        ("{\n \"a\": 1 }\n{\"a\":\n2}\n{\"a\":\"}{\"}", true),
+        ("{\"a\":1}{\"a\":2}{\"a\":\"}{\"}", true),
+        ("{\"a\":1} {\"a\":2}\n\n{\"a\"\n:\"}{\"}\n", true),
+        ("\u{1e}{\"a\":1}\n\u{1e}{\"a\":2}\n\u{1e}{\n\"a\":\"}{\"}\n", true),
+        ("{\"a\":\n1} {\"a\":2} {\"a\":\"}{\"}", false),
+    ] {
+        let folder = Folder::new("values").with("a", text).with("b.gz", gzip(text));
+        for args in [&["a"][..], &["b.gz"], &["-"]] {
+            let args = [&["select a"], args].concat();
+            let named = folder.query(&[&args[..], &["--from", "json"]].concat(), text.as_bytes());
+            assert_eq!(named, (wanted.to_owned(), String::new(), 0), "{text} {args:?}");
+            if is_detected {
+                assert_eq!(folder.query(&args, text.as_bytes()).0, wanted, "{text} {args:?}");
+            }
+        }
+        gives(&folder, &["select count(*) as n, count(a) as a", "a", "--from", "json"], "{\"n\":3,\"a\":3}\n");
+    }
+    let folder = Folder::new("scalars").with("a", "1 2.50\n\"x\"null[1,\n2]");
+    gives(
+        &folder,
+        &["select value, _line as n", "a"],
+        "{\"value\":1,\"n\":1}\n{\"value\":2.50,\"n\":1}\n{\"value\":\"x\",\"n\":2}\n{\"value\":null,\"n\":2}\n{\"value\":[1,2],\"n\":2}\n",
+    );
+}
+
+#[test]
+fn what_is_wrong_among_values_is_named_by_its_place() {
+    for (text, out, place) in [
+        ("{\"a\":1}{\"a\":tru}", "{\"a\":1}\n", "a.json:1:16: "),
+        ("{\"a\":1} {\n\"a\":2,\n \"b\":}", "{\"a\":1}\n", "a.json:3:6: expected a value (byte "),
+        ("{\"a\":1}{\"a\":2", "{\"a\":1}\n", "a.json:1:14: "),
+        ("{\"a\":1}\u{1e}{\"a\":\"\u{1e}\"}", "{\"a\":1}\n", "a.json:1:"),
+        ("{\"a\":1}}{\"a\":2}", "{\"a\":1}\n", "a.json:1:8: "),
+    ] {
+        let folder = Folder::new("values-bad").with("a.json", text);
+        let (printed, said, code) = folder.query(&["select a", "a.json", "--from", "json"], b"");
+        assert_eq!((printed.as_str(), code), (out, 1), "{text}: {said}");
+        assert!(said.starts_with(&format!("jird: {place}")), "{text}: {said}");
+    }
+}
+
+#[test]
+fn rows_of_csv_have_the_lines_of_their_file() {
+    let text = "a,b\n\"x\ny\",1\r\n\nz,2\n\"\n\n\",3\nlast,4";
+    let wanted = "{\"n\":2,\"b\":1}\n{\"n\":5,\"b\":2}\n{\"n\":6,\"b\":3}\n{\"n\":9,\"b\":4}\n";
+    let folder = Folder::new("csv-lines").with("a.csv", text).with("b.csv.gz", gzip(text));
+    for args in [&["a.csv"][..], &["b.csv.gz"], &["-", "--from", "csv"], &["a.csv", "--on-error", "skip"]] {
+        let args = [&["select _line as n, b"], args].concat();
+        assert_eq!(folder.query(&args, text.as_bytes()), (wanted.to_owned(), String::new(), 0), "{args:?}");
+    }
+    gives(&folder, &["select _line as n where b = 3", "a.csv"], "{\"n\":6}\n");
+    // What does not fit a schema is named by the same line.
+    let folder = folder.with("schema", "{\"a\":\"i64\"}").with("c.csv", "a\n1\n\"2\n\"\nx\n");
+    let (_, said, code) = folder.query(&["select a", "c.csv", "--schema", "schema"], b"");
+    assert!(code == 1 && said.contains("c.csv:3: "), "{said}");
+    let nested = "{\"items\":[{\"v\":1},{\"v\":2},\n{\"v\":3}]}";
+    let folder = folder.with("d.json", nested).with("e.db", "");
+    gives(
+        &folder,
+        &["select v, _line as n", "--records", "/items/*", "d.json"],
+        "{\"v\":1,\"n\":1}\n{\"v\":2,\"n\":1}\n{\"v\":3,\"n\":2}\n",
+    );
+}
+
+#[test]
+fn csv_of_other_dialects_is_read() {
+    let folder = Folder::new("dialects")
+        .with("a.csv", "id;text\n1;a,b\n2;\"x;y\"\n")
+        .with("b.txt", "id|text\n3|'p|q'\n")
+        .with("c.tsv", "4\tv\n5\t\"w\"\n");
+    gives(
+        &folder,
+        &["select *", "a.csv", "--delimiter", ";"],
+        "{\"id\":1,\"text\":\"a,b\"}\n{\"id\":2,\"text\":\"x;y\"}\n",
+    );
+    let args = ["--delimiter", "|", "--quote", "'"];
+    gives(&folder, &[&["select *", "b.txt"], &args[..]].concat(), "{\"id\":3,\"text\":\"p|q\"}\n");
+    assert_eq!(folder.query(&[&["select id"], &args[..]].concat(), b"id|t\n7|x\n").0, "{\"id\":7}\n");
+    gives(
+        &folder,
+        &["select *", "c.tsv", "--no-header", "--quote", "none"],
+        "{\"column1\":4,\"column2\":\"v\"}\n{\"column1\":5,\"column2\":\"\\\"w\\\"\"}\n",
+    );
+    // JSON stays JSON, and `convert` has the same options.
+    assert_eq!(folder.query(&["select a", "--delimiter", ";"], b"{\"a\":1}\n").0, "{\"a\":1}\n");
+    assert_eq!(
+        folder.fine(&["a.csv", "-", "--delimiter", ";"]).lines().next(),
+        Some("{\"id\":\"1\",\"text\":\"a,b\"}")
+    );
+    assert_eq!(folder.fine(&["b.txt", "-", "--delimiter", "|", "--quote", "'"]), "{\"id\":\"3\",\"text\":\"p|q\"}\n");
+    let (_, said, code) = folder.query(&["select a", "--delimiter", "ab"], b"");
+    assert!(code == 2 && said.contains("one ASCII character"), "{said}");
+    let (_, said, code) = folder.query(&["select *"], b"id,name\n1,x\n");
+    assert!(code == 1 && said.contains("--from csv"), "{said}");
+}
+
+#[test]
+fn names_stand_for_files() {
+    let folder = Folder::new("defined")
+        .with("e1.ndjson", "{\"v\":1}\n")
+        .with("e2.ndjson", "{\"v\":2}\n")
+        .with("t.csv", "v,n\n2,two\n")
+        .with("a.ndjson", "{\"v\":9}\n");
+    let define = ["--define", "errors=e*.ndjson", "--define", "times=t.csv"];
+    let asks = |sql: &str, wanted: &str| gives(&folder, &[&[sql], &define[..]].concat(), wanted);
+    asks("select v from errors", "{\"v\":1}\n{\"v\":2}\n");
+    asks("from errors where v = 2", "{\"v\":2}\n");
+    asks("select errors.v, t.n from errors join times t on errors.v = t.v", "{\"v\":2,\"n\":\"two\"}\n");
+    asks("with errors as (select 7 as v) select v from errors", "{\"v\":7}\n");
+    asks("select count(*) as n from (select v from errors union all select v from times)", "{\"n\":3}\n");
+    let twice = ["--define", "both=e1.ndjson", "--define", "both=a.ndjson"];
+    gives(&folder, &[&["select sum(v) as s from both"], &twice[..]].concat(), "{\"s\":10}\n");
+    for (define, words) in [
+        ("errors=gone", "No such file"),
+        ("stream=a.ndjson", "all files"),
+        ("a b=x", "NAME=FILES"),
+        ("x=", "NAME=FILES"),
+    ] {
+        let (_, said, code) = folder.query(&["select v from errors", "--define", define], b"");
+        assert!(code == 2 && said.contains(words), "{define}: {said}");
+    }
+}
+
+#[test]
+fn a_missing_file_is_an_error_whatever_the_query_names() {
+    let folder = Folder::new("missing").with("a.ndjson", "{\"a\":1}\n");
+    for sql in ["select 1 as x", "select 'x' as tag", "select * from 'a.ndjson'", "select now() is null as n"] {
+        for files in [&["gone.ndjson"][..], &["a.ndjson", "gone.ndjson"], &["no*thing.ndjson"]] {
+            let (out, said, code) = folder.query(&[&[sql], files].concat(), b"");
+            assert_eq!((out.as_str(), code), ("", 2), "{sql} {files:?}: {said}");
+            assert!(said.contains("No such file"), "{said}");
+        }
+    }
+    assert_eq!(folder.query(&["select 1 as x"], b""), ("{\"x\":1}\n".to_owned(), String::new(), 0));
+    let (out, said, code) = folder.query(&["select 1 as x", "a.ndjson"], b"");
+    assert_eq!((out.as_str(), code), ("{\"x\":1}\n", 0));
+    assert!(said.contains("reads nothing of a.ndjson"), "{said}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ mod rows;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
-pub use apart::apart;
+pub use apart::{Crew, apart};
 #[cfg(feature = "arrow")]
 pub use arrow::{
     ArrowBatches, ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan,
@@ -44,7 +44,7 @@ pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnBuilder, Unfit, holds, value_text};
 #[cfg(feature = "csv")]
-pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
+pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, DialectChoice, Empty, Terminator};
 pub use panics::{catches_panics_of_this_thread, caught, is_panic_caught};
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource};

@@ -24,7 +24,7 @@ pub enum ErrorKind {
     Frame,
     /// The SQL asks for something that the data does not allow.
     Data,
-    /// The result cannot be written.
+    /// The result, or what is put aside on the way to it, cannot be written.
     Output,
     /// The reader of the result has closed the pipe.
     BrokenPipe,
@@ -145,6 +145,28 @@ impl Error {
         Self::new(ErrorKind::Memory, format!("{what} takes {size}, and there is not so much memory for it"))
     }
 
+    /// Rows cannot be put aside in this folder.
+    pub(crate) fn unspilled(folder: &Path, error: &io::Error) -> Self {
+        let advice = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; set TMPDIR to a folder with more room",
+            _ => "",
+        };
+        let message = format!("rows cannot be put aside in {}: {}{advice}", folder.display(), words(error));
+        Self::new(ErrorKind::Output, message)
+    }
+
+    /// More rows would be put aside than may be.
+    pub(crate) fn spilled(limit: u64) -> Self {
+        let message =
+            format!("the query would put more than {limit} bytes aside on disk; --spill-limit sets another limit");
+        Self::new(ErrorKind::Output, message)
+    }
+
+    /// The same error, with what to do.
+    pub(crate) fn advised(self, advice: &str) -> Self {
+        Self { message: self.message + advice, ..self }
+    }
+
     /// Something failed that should not fail.
     pub(crate) fn internal(message: String) -> Self {
         Self::new(ErrorKind::Internal, message)
@@ -185,6 +207,10 @@ impl Error {
             ),
             DataFusionError::NotImplemented(words) => Self::sql(format!("not supported: {words}")),
             DataFusionError::ArrowError(error, _) => match &**error {
+                ArrowError::IoError(words, inner) => match inner.get_ref().and_then(|inner| inner.downcast_ref()) {
+                    Some(ours) => Self::clone(ours),
+                    None => Self::sql(words.clone()),
+                },
                 ArrowError::CastError(words) | ArrowError::ComputeError(words) => Self::sql(words.clone()),
                 other => Self::sql(other.to_string()),
             },

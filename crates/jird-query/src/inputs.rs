@@ -50,8 +50,9 @@ impl<'q> Inputs<'q> {
         if let Some(input) = self.known.get(table) {
             return Ok(input.clone());
         }
-        let Options { from, records, window, remotes, .. } = self.options;
-        let reading = Reading { from: *from, records: records.clone(), window: *window, remotes: remotes.clone() };
+        let Options { from, records, csv, window, remotes, .. } = self.options;
+        let (records, remotes) = (records.clone(), remotes.clone());
+        let reading = Reading { from: *from, records, csv: *csv, window: *window, remotes };
         let told = (&mut self.said, &mut self.pipes);
         let input = match table {
             name if let Some(named) = self.named => {
@@ -61,7 +62,10 @@ impl<'q> Inputs<'q> {
                 Input::named(named, &reading, self.progress)?
             }
             STREAM => Input::open(self.names, &reading, self.progress, told)?,
-            path => Input::open(&[path.to_owned()], &reading, self.progress, told)?,
+            name => match self.options.defined.iter().find(|defined| defined.name == name) {
+                Some(defined) => Input::open(&defined.files, &reading, self.progress, told)?,
+                None => Input::open(&[name.to_owned()], &reading, self.progress, told)?,
+            },
         };
         let options = self.options;
         if !options.skip_unreadable {
@@ -76,6 +80,26 @@ impl<'q> Inputs<'q> {
         }
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
+    }
+
+    /// Whether all that was opened can be read again.
+    pub(crate) fn are_rereadable(&self) -> bool {
+        self.known.values().all(Input::is_rereadable)
+    }
+
+    /// Opens the files of [`STREAM`], of which the query reads nothing: one that is missing is an error all the same.
+    /// Standard input alone is always there, and waiting for it would be waiting for nothing.
+    pub(crate) fn open_unused(&mut self) -> Result<(), Error> {
+        if self.named.is_some() || self.names == ["-"] || self.known.contains_key(STREAM) {
+            return Ok(());
+        }
+        self.open(STREAM)?;
+        let (files, them) = match self.names {
+            [file] => (file.as_str(), "it"),
+            _ => ("the files", "them"),
+        };
+        self.said.notes.push(format!("the query reads nothing of {files}; `from {STREAM}` would read {them}"));
+        Ok(())
     }
 
     /// The keys of all records of a table.

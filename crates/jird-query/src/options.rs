@@ -1,10 +1,13 @@
 //! What a query may be told beside its SQL.
 
+use crate::defined::Defined;
 use crate::input::{From, Remotes};
 use crate::output::Format;
+use crate::spill::Spill;
 use crate::types::FieldTypes;
 use jird::event::Pattern;
 use jird::lines::{Check, RECORD_BYTES_MAX};
+use jird_formats::DialectChoice;
 use jird_formats::files::{OnError, SpoolOptions};
 use jird_store::Window;
 use std::path::PathBuf;
@@ -29,9 +32,14 @@ pub struct Options {
     pub width: Option<usize>,
     /// The format of the inputs.
     pub from: From,
+    /// Names that the query may write in place of paths.
+    pub defined: Vec<Defined>,
     /// Which values of JSON texts are records, such as `/items/*`. By default they are the lines, the elements of an
     /// array, or the values one after the other.
     pub records: Option<Pattern>,
+    /// How CSV and its relatives are written. If anything is said of it, a text is CSV if neither its name nor its first
+    /// bytes say what else it is.
+    pub csv: DialectChoice,
     /// Whether a query answers without the files that cannot be read. If not, it fails.
     pub skip_unreadable: bool,
     /// Of event stores: the time of the events that are read.
@@ -51,6 +59,8 @@ pub struct Options {
     pub limit: Option<u64>,
     /// How many bytes groups, sorts and joins may take together. Without it, they take what they need.
     pub memory_max: Option<usize>,
+    /// What they put aside on disk when this memory is full. Without it, a query that needs more memory fails.
+    pub spill: Option<Spill>,
     /// How inputs are read that are URLs. Without the feature `remote`, none are.
     pub remotes: Remotes,
     /// A thread takes this many bytes of a file at a time. Results do not depend on it.
@@ -67,7 +77,9 @@ impl Default for Options {
             schema: FieldTypes::default(),
             width: None,
             from: From::default(),
+            defined: Vec::new(),
             records: None,
+            csv: DialectChoice::default(),
             on_error: OnError::default(),
             skip_unreadable: false,
             window: Window::default(),
@@ -77,6 +89,7 @@ impl Default for Options {
             rows_max: None,
             limit: None,
             memory_max: None,
+            spill: None,
             remotes: Remotes::default(),
             chunk_bytes: CHUNK_BYTES,
         }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::guard::{batch_bytes, bytes, pieces};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::DataType;
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -17,7 +17,9 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::windows::WindowAggExec;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
+};
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
@@ -60,10 +62,27 @@ pub(crate) fn inputs(node: &Arc<dyn ExecutionPlan>, bytes_max: usize) -> Option<
     } else {
         return None;
     };
+    Some(cut(node, &step, bytes_max))
+}
+
+/// The same plan, in which what windows keep counts as memory of the query: DataFusion does not count it.
+pub(crate) fn counted_windows(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let counted = |node: Arc<dyn ExecutionPlan>| {
+        if node.downcast_ref::<WindowAggExec>().is_none() {
+            return Ok(Transformed::no(node));
+        }
+        let inputs = cut(&node, &Step::Window { is_wide: false }, usize::MAX);
+        replace_children_if_necessary(node, inputs).map(Transformed::yes)
+    };
+    plan.transform_up(counted).data()
+}
+
+/// The inputs of a node, in batches that it can repeat.
+fn cut(node: &Arc<dyn ExecutionPlan>, step: &Step, bytes_max: usize) -> Vec<Arc<dyn ExecutionPlan>> {
     let cut = |input: &Arc<dyn ExecutionPlan>| {
         Arc::new(Cut { input: Arc::clone(input), step: step.clone(), bytes_max }) as Arc<dyn ExecutionPlan>
     };
-    Some(node.children().into_iter().map(cut).collect())
+    node.children().into_iter().map(cut).collect()
 }
 
 /// The rows of a node, in batches that a step can repeat.

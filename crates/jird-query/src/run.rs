@@ -4,7 +4,8 @@ use crate::arrival::depends_on_arrival;
 use crate::bad::BadSink;
 #[cfg(feature = "cluster")]
 use crate::cluster::{self, Cluster, Recipe};
-use crate::error::Error;
+use crate::defined::quote;
+use crate::error::{Error, ErrorKind};
 use crate::groups::group_once;
 use crate::guard::{Memory, batch_bytes, pieces};
 use crate::guess::{self, Gate, Guess, Guessed};
@@ -12,9 +13,9 @@ use crate::infer::{self, Types};
 use crate::input::Progress;
 use crate::inputs::Inputs;
 use crate::interrupt::Interrupt;
-use crate::kinds;
 use crate::live::live;
 use crate::named::Named;
+use crate::notes;
 use crate::options::{CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
 use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
@@ -23,8 +24,9 @@ use crate::registered::{Registered, register};
 use crate::repeated::{self, repeats};
 use crate::report::Report;
 use crate::scan::{ScanOptions, note_scans};
-use crate::session::{batch_rows, check_comparisons, is_aggregate, memory, scans, session};
-use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
+use crate::session::{batch_max, batch_rows, check_comparisons, is_aggregate, memory, scans, session};
+use crate::sparing::sparing;
+use crate::sql::{self, Known, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
 use crate::threads::{Held, Threads};
 use crate::ties::decide_ties;
@@ -40,8 +42,8 @@ use futures::StreamExt;
 use futures::future::{Either, select};
 use jird::kernel::Kernel;
 use jird::lines::{self, Check};
-use jird_formats::caught;
 use jird_formats::files::OnError;
+use jird_formats::{Crew, caught};
 use std::any::Any;
 use std::collections::HashMap;
 use std::future::Future;
@@ -163,6 +165,10 @@ impl Query {
         let result = caught(|| self.run_timed(out, report))
             .unwrap_or_else(|words| Err(Error::internal(format!("the query failed in a way that is a bug: {words}"))));
         report.elapsed = started.elapsed();
+        let result = result.map_err(|error| match (&self.options.spill, error.kind()) {
+            (Some(_), ErrorKind::Memory) => error.advised("; --memory-limit sets how much that is"),
+            _ => error,
+        });
         match &self.named {
             Some(named) => result.map_err(|error| error.renamed(|message| without_paths(message, named))),
             None => result,
@@ -178,6 +184,11 @@ impl Query {
         self.options.threads.max(1)
     }
 
+    /// The most rows and bytes of a batch. Queries of others have limits of their own.
+    fn batch_max(&self) -> (usize, usize) {
+        batch_max(self.options.memory_max.filter(|_| self.options.spill.is_some()), self.threads())
+    }
+
     fn check(&self) -> Check {
         if self.options.on_error == OnError::Stop { self.options.check } else { Check::All }
     }
@@ -186,7 +197,12 @@ impl Query {
         if self.named.is_some() {
             sql::check_served_text(&self.sql)?;
         }
-        let parsed = sql::parse(&self.sql)?;
+        let mut parsed = sql::parse(&self.sql)?;
+        quote(&mut parsed.query, &self.options.defined);
+        #[cfg(feature = "cluster")]
+        if self.cluster.is_some() && !self.options.defined.is_empty() {
+            return Err(Error::sql("a cluster does not know names that are defined for files: write their paths"));
+        }
         if self.named.is_some() {
             sql::check_served(&parsed)?;
         }
@@ -216,13 +232,15 @@ impl Query {
             },
             threads: self.threads(),
             chunk_bytes: self.options.chunk_bytes.max(1),
+            batch_bytes: self.batch_max().1,
             bad,
             interrupt: self.interrupt.clone(),
+            crew: Crew::default(),
             kept: self.kept.clone(),
         };
         let mut inputs = Inputs::new(&self.inputs, self.named.as_deref(), &self.options, &self.progress);
         let mut learned = Learned { guesses: true, ..Learned::default() };
-        let mut notes = Vec::new();
+        let (mut notes, before) = (Vec::new(), report.clone());
         let done = loop {
             match self.attempt(parsed, &scan, &mut inputs, &mut learned, out, report) {
                 Ok(Attempt::Done(more)) => {
@@ -230,6 +248,10 @@ impl Query {
                     break Ok(());
                 }
                 Ok(Attempt::Learned) => {}
+                Err(error) if self.may_spare(&error, &learned, &inputs, report) => {
+                    learned.spares = true;
+                    report.clone_from(&before);
+                }
                 Err(error) => break Err(error),
             }
         };
@@ -238,6 +260,13 @@ impl Query {
         report.notes.splice(0..0, inputs.said.notes);
         report.notes.append(&mut notes);
         done
+    }
+
+    /// Whether a query that has failed for lack of memory is tried again with a plan that takes less: nothing was written,
+    /// and everything can be read again.
+    fn may_spare(&self, error: &Error, learned: &Learned, inputs: &Inputs<'_>, report: &Report) -> bool {
+        let may_repeat = report.rows == 0 && self.options.on_error == OnError::Stop && inputs.are_rereadable();
+        error.kind() == ErrorKind::Memory && self.options.spill.is_some() && !learned.spares && may_repeat
     }
 
     /// Rewrites the query by what is known of its fields, and runs it; or learns more of the fields, before any output
@@ -255,9 +284,10 @@ impl Query {
             (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         // Each attempt has a session of its own, because it registers its tables anew.
         self.interrupt.check()?;
-        let context = session(range_bytes_min, self.options.memory_max, &self.interrupt)?;
+        let context = session(range_bytes_min, self.options.memory_max, self.options.spill.as_ref(), &self.interrupt)?;
         #[cfg(feature = "cluster")]
         let context = if self.cluster.is_some() { cluster::session(&context) } else { context };
+        context.state_ref().write().config_mut().options_mut().optimizer.prefer_hash_join = !learned.spares;
         let state = context.state();
         let schema = &self.options.schema;
         let is_aggregate = |name: &str| is_aggregate(&state, name);
@@ -270,6 +300,9 @@ impl Query {
             Some(_) => rewritten.with_recipe(&Recipe::new(&self.sql, style, &learned.known, inputs.known_keys()))?,
             None => rewritten,
         };
+        if !rewritten.sources.iter().any(|source| source.table == sql::STREAM) {
+            inputs.open_unused()?;
+        }
         let names_twice = sql::names_twice(&rewritten.statement);
         let guesses = learned.guesses && guess::may_help(&rewritten, schema, scan);
         let open = |inputs: &mut Inputs<'_>, source: &SourceUse, guesses: bool| {
@@ -338,7 +371,7 @@ impl Query {
             return write_text(&text, out).map(|()| Attempt::Done(Vec::new()));
         }
         self.execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
-        notes(&rewritten, &sources, scan, report).map(Attempt::Done)
+        notes::of(&rewritten, &sources, scan, report).map(Attempt::Done)
     }
 
     /// What the schema and these types tell of the fields of a query.
@@ -376,7 +409,7 @@ impl Query {
         sources[0].types = types.clone();
         sources[0].report_types(&mut trial);
         *report = trial;
-        done.and_then(|()| notes(rewritten, &sources, scan, report)).map(Guessed::Right)
+        done.and_then(|()| notes::of(rewritten, &sources, scan, report)).map(Guessed::Right)
     }
 
     /// Explains how the query would run with guessed types, if it would.
@@ -587,8 +620,8 @@ impl Query {
         plan: &LogicalPlan,
         sources: &[Source<'_>],
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let mut batch_rows = batch_rows(plan, self.options.memory_max)?;
-        if self.options.memory_max.is_some() && repeats(plan) {
+        let mut batch_rows = batch_rows(plan, self.options.memory_max)?.min(self.batch_max().0);
+        if self.named.is_some() && self.options.memory_max.is_some() && repeats(plan) {
             batch_rows = batch_rows.min(repeated::BATCH_ROWS);
         }
         let config = context.copied_config().with_batch_size(batch_rows);
@@ -598,8 +631,15 @@ impl Query {
         let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
         let depends = depends_on_arrival(plan);
         let ordered = depends || self.options.on_error != OnError::Stop || tells_lines;
+        let options = state.config_mut().options_mut();
         if !ordered {
-            state.config_mut().options_mut().execution.target_partitions = self.options.threads.max(1);
+            options.execution.target_partitions = self.options.threads.max(1);
+        }
+        let spares = !options.optimizer.prefer_hash_join;
+        if spares {
+            // DataFusion sorts for joins only where there are several partitions. Where the order of rows is of interest,
+            // there are always as many.
+            options.execution.target_partitions = options.execution.target_partitions.max(2);
         }
         for source in sources {
             source.shared.ordered.store(ordered, Relaxed);
@@ -610,6 +650,9 @@ impl Query {
         }
         memory(&state).run();
         let mut physical = state.query_planner().create_physical_plan(plan, &state).await?;
+        if spares {
+            physical = sparing(physical)?;
+        }
         if depends {
             physical = steady(physical, batch_rows)?;
         }
@@ -619,43 +662,11 @@ impl Query {
         note_scans(&physical)?;
         if self.named.is_some() {
             physical = watched(physical, &self.interrupt, self.options.memory_max)?;
+        } else if self.options.memory_max.is_some() {
+            physical = repeated::counted_windows(physical)?;
         }
         Ok(physical)
     }
-}
-
-/// Notes on parts of the query that are probably mistakes.
-fn notes(
-    rewritten: &Rewritten,
-    sources: &[Source<'_>],
-    options: &ScanOptions,
-    report: &Report,
-) -> Result<Vec<String>, Error> {
-    let mut notes = Vec::new();
-    for (Narrowed { written, to }, count) in &report.left_out {
-        let values = match (to, count) {
-            (Kept::Numbers, 1) => "value that is not a number was left out of what is computed",
-            (Kept::Numbers, _) => "values that are not numbers were left out of what is computed",
-            (Kept::Json, 1) => "text that is not JSON became null",
-            (Kept::Json, _) => "texts that are not JSON became null",
-            (Kept::Times, 1) => "value that is not a time became null",
-            (Kept::Times, _) => "values that are not times became null",
-        };
-        let met = sources.iter().find_map(|source| source.met(written));
-        let met = met.map_or_else(String::new, |met| format!(" has {met}"));
-        notes.push(format!("`{written}`{met}: {count} {values}"));
-    }
-    let what = "beyond the largest number (about 1.8e308), or a division by zero";
-    match report.infinite {
-        0 => {}
-        1 => notes.push(format!("1 result became null: it is {what}")),
-        count => notes.push(format!("{count} results became null: they are {what}")),
-    }
-    for (index, source) in sources.iter().enumerate() {
-        notes.append(&mut source.absent(options)?);
-        notes.extend(rewritten.leaves.iter().flat_map(|leaf| kinds::notes(leaf, index, source, options)));
-    }
-    Ok(notes)
 }
 
 /// A message that has names in place of paths.
@@ -686,6 +697,8 @@ struct Learned {
     types: HashMap<String, Types>,
     /// Whether types may be guessed: no guess was wrong yet.
     guesses: bool,
+    /// Whether plans take as little memory as they can: others took too much.
+    spares: bool,
 }
 
 impl Learned {

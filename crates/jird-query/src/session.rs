@@ -4,12 +4,13 @@ use crate::error::Error;
 use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
 use crate::guard::{Guard, GuardCalls, Memory, constant_bytes};
 use crate::interrupt::Interrupt;
+use crate::spill::Spill;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::GreedyMemoryPool;
+use datafusion::execution::memory_pool::{FairSpillPool, GreedyMemoryPool, MemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
@@ -20,14 +21,34 @@ use std::sync::Arc;
 /// stay in cache.
 pub(crate) const BATCH_ROWS: usize = 8192;
 
+/// A batch is handed out after this many bytes of records, even if it has few rows. This is far below the 2 GiB that
+/// offsets can count.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// With little memory, a thread has at least so many batches of usual rows in its share of it, of so many bytes each.
+const SHARE_BATCHES: usize = 16;
+const ROW_BYTES: usize = 256;
+
+/// How many rows and how many bytes a batch may have, so that those that sorts and groups have at the same time are a
+/// small part of the memory.
+pub(crate) fn batch_max(memory_max: Option<usize>, threads: usize) -> (usize, usize) {
+    let bytes = memory_max.map_or(BATCH_BYTES, |bytes| bytes / threads.max(1) / SHARE_BATCHES);
+    ((bytes / ROW_BYTES).clamp(1, BATCH_ROWS), bytes.clamp(1 << 16, BATCH_BYTES))
+}
+
 /// A partition has at least this many bytes of a file.
 const RANGE_BYTES_MIN: usize = 1 << 20;
 
-/// Creates a session with our functions and without tables, whose calls are guarded. If its memory is limited, it puts
-/// nothing aside on disk.
+/// A sort keeps this share of the memory free, for merging what it has put aside, and at most what DataFusion keeps.
+const MERGING_SHARE: usize = 32;
+const MERGING_BYTES: usize = 10 << 20;
+
+/// Creates a session with our functions and without tables, whose calls are guarded. If its memory is limited, sorts and
+/// groups put aside on disk what they may, and nothing if that is not given.
 pub(crate) fn session(
     range_bytes_min: Option<usize>,
     memory_max: Option<usize>,
+    spill: Option<&Spill>,
     interrupt: &Interrupt,
 ) -> Result<SessionContext, Error> {
     let mut config = SessionConfig::new().with_batch_size(BATCH_ROWS).with_target_partitions(1);
@@ -35,13 +56,19 @@ pub(crate) fn session(
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
     options.optimizer.repartition_file_min_size = range_bytes_min.unwrap_or(RANGE_BYTES_MIN);
+    if let Some(bytes) = memory_max {
+        options.execution.sort_spill_reservation_bytes = MERGING_BYTES.min(bytes / MERGING_SHARE);
+    }
     let mut builder = SessionStateBuilder::new().with_config(config).with_default_features();
     if let Some(bytes) = memory_max {
-        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
-        let runtime = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(GreedyMemoryPool::new(bytes)))
-            .with_disk_manager_builder(disk)
-            .build_arc();
+        let (pool, disk): (Arc<dyn MemoryPool>, _) = match spill {
+            Some(spill) => (Arc::new(FairSpillPool::new(bytes)), spill.disk()),
+            None => {
+                let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+                (Arc::new(GreedyMemoryPool::new(bytes)), disk)
+            }
+        };
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).with_disk_manager_builder(disk).build_arc();
         builder = builder.with_runtime_env(runtime.map_err(|error| Error::of(&error))?);
     }
     let mut state = builder.build();
@@ -52,7 +79,9 @@ pub(crate) fn session(
         state.register_udaf(Arc::new(function)).map_err(|error| Error::of(&error))?;
     }
     state.register_expr_planner(Arc::new(CheckedPlanner)).map_err(|error| Error::of(&error))?;
-    let memory = Arc::new(Memory::new(&state.runtime_env().memory_pool, memory_max.is_some()));
+    // What may put rows aside is nobody else's query: its calls take the time and the memory that they need.
+    let is_of_others = memory_max.is_some() && spill.is_none();
+    let memory = Arc::new(Memory::new(&state.runtime_env().memory_pool, is_of_others));
     let guard = Guard { memory, interrupt: interrupt.clone() };
     state.add_analyzer_rule(Arc::new(GuardCalls(guard.clone())));
     state.config_mut().set_extension(Arc::new(guard));

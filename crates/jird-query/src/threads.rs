@@ -1,7 +1,7 @@
 //! The threads of a query.
 
 use crate::error::Error;
-use jird_formats::catches_panics_of_this_thread;
+use jird_formats::{catches_panics_of_this_thread, caught};
 use std::any::Any;
 use std::future::Future;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -57,7 +57,8 @@ impl Threads {
         let kept = kept.cloned();
         let ends = Arc::<Ends>::default();
         let held = Arc::clone(&ends);
-        let runtime = Builder::new_multi_thread()
+        let mut builder = Builder::new_multi_thread();
+        builder
             .enable_time()
             .worker_threads(threads.max(1))
             .thread_stack_size(STACK_BYTES)
@@ -67,9 +68,10 @@ impl Threads {
             })
             // None ends before all do.
             .thread_keep_alive(Duration::from_secs(24 * 60 * 60))
-            .on_thread_stop(move || held.wait())
-            .build()
-            .map_err(|error| Error::unread(format!("cannot start threads: {error}")))?;
+            .on_thread_stop(move || held.wait());
+        // Where the system has no more threads, it panics.
+        let built = caught(|| builder.build().map_err(|error| error.to_string())).unwrap_or_else(Err);
+        let runtime = built.map_err(|words| Error::unread(format!("cannot start threads: {words}")))?;
         Ok(Self { runtime: Some(runtime), ends })
     }
 

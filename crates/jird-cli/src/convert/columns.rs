@@ -10,6 +10,14 @@ pub(super) fn missing(wanted: &[String], names: &[&str]) -> Option<String> {
     Some(format!("there is no column {name:?}; {}", near(name, names)))
 }
 
+/// The note on a name that no record has, with the nearest of some names of theirs.
+pub(super) fn unmet(name: &str, names: &[&str]) -> String {
+    match names {
+        [] => format!("no record has {name:?} (names are case-sensitive)"),
+        _ => format!("no record has {name:?}; {}", near(name, names)),
+    }
+}
+
 /// The columns that are nearest to a name by spelling; without any, the first columns.
 fn near(wanted: &str, names: &[&str]) -> String {
     const SHOWN_MAX: usize = 10;

@@ -44,6 +44,16 @@ impl Where {
         self.columns.clone()
     }
 
+    /// The paths that the condition looks at.
+    pub(super) fn paths(&self) -> &[Path] {
+        self.condition.paths()
+    }
+
+    /// Which of these paths records so far had.
+    pub(super) fn met(&self) -> &[bool] {
+        self.condition.met()
+    }
+
     /// The number of values so far that could not be compared.
     pub(super) fn mismatches(&self) -> u64 {
         self.condition.mismatches().kinds

@@ -3,6 +3,7 @@
 use super::any_sink::AnySink;
 use super::condition::Where;
 use super::fields::Fields;
+use super::met::Met;
 use super::open::Opened;
 use super::source::{self, AnySource, BadInput, Content, Reading};
 use super::whole::Whole;
@@ -11,10 +12,11 @@ use crate::outcome::PASS_BY;
 use anyhow::{Context, Error, Result};
 use jird::ErrorKind;
 use jird::event::filter::{Flatten, Project};
-use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
+use jird::event::{self, Failure, JsonSink, Parts, Pattern, Place, Sink, Source};
 use jird::lines::RECORD_BYTES_MAX;
+use jird::record::Step;
 use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
-use jird_formats::{BadRow, CsvError, CsvErrorKind};
+use jird_formats::{BadRow, CsvError, CsvErrorKind, DialectChoice};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
@@ -44,6 +46,8 @@ pub(crate) struct Feed {
     flatten: bool,
     /// The same selection for the record scanner, if scanning lines is enough.
     pub(super) fields: Option<Arc<Fields>>,
+    /// Which of the names that were typed occur.
+    met: Arc<Met>,
     limit: Option<u64>,
     /// How columns of objects and arrays are planned.
     pub(super) nested: Nested,
@@ -60,7 +64,11 @@ impl Feed {
     pub(super) fn new(args: &ConvertArgs) -> Result<Self> {
         let bad = BadRecords::new(&args.on_error)?;
         let condition = Where::new(args)?;
-        let fields = if condition.is_none() { Fields::of(args).map(Arc::new) } else { None };
+        let paths = condition.as_ref().map_or_else(Vec::new, |condition| condition.paths().to_vec());
+        // What `*` stands for is nobody's spelling.
+        let select: &[String] = if args.select.iter().any(|name| name.contains('*')) { &[] } else { &args.select };
+        let met = Arc::new(Met::new(select.iter().cloned(), paths.iter().map(dotted)));
+        let fields = if condition.is_none() { Fields::of(args, &met).map(Arc::new) } else { None };
         let reading = Reading {
             from: args.from,
             records: args.records.clone(),
@@ -68,6 +76,7 @@ impl Feed {
             typed: args.typed,
             check_first: !matches!(args.on_error, OnError::Stop),
             record_limit: args.record.limit(),
+            csv: args.dialect.choice(),
             columns: condition.as_ref().map_or_else(|| selected(args), Where::columns),
         };
         Ok(Self {
@@ -78,6 +87,7 @@ impl Feed {
             selects_columns: are_columns(&args.select),
             flatten: args.flatten,
             fields,
+            met,
             limit: args.limit,
             nested: args.nested,
             threads: args.threads.unwrap_or_else(threads),
@@ -105,6 +115,7 @@ impl Feed {
                 typed,
                 check_first,
                 record_limit: RECORD_BYTES_MAX,
+                csv: DialectChoice::default(),
                 columns: None,
             },
             tally: Tally::default(),
@@ -113,6 +124,7 @@ impl Feed {
             selects_columns: true,
             flatten: false,
             fields: None,
+            met: Arc::default(),
             limit: None,
             nested: Nested::Json,
             threads: threads(),
@@ -230,6 +242,7 @@ impl Feed {
             selects_columns: self.selects_columns,
             flatten: self.flatten,
             fields: None,
+            met: Arc::clone(&self.met),
             limit: None,
             nested: Nested::Json,
             threads: 1,
@@ -300,9 +313,20 @@ impl Feed {
         match (select.is_empty(), self.flatten) {
             (true, false) => self.pump(name, source, sink),
             (true, true) => self.pump(name, source, &mut Flatten::new(AnySink(sink))),
-            (false, false) => self.pump(name, source, &mut Project::new(AnySink(sink), select)),
-            (false, true) => self.pump(name, source, &mut Project::new(Flatten::new(AnySink(sink)), select)),
+            (false, false) => self.project(name, source, Project::new(AnySink(sink), select)),
+            (false, true) => self.project(name, source, Project::new(Flatten::new(AnySink(sink)), select)),
         }
+    }
+
+    /// Sends the selected values, and notes which of them there are.
+    fn project<S>(&mut self, name: &str, source: &mut AnySource<'_>, mut selected: Project<S>) -> Result<()>
+    where
+        S: Sink,
+        S::Error: Into<Error>,
+    {
+        let pumped = self.pump(name, source, &mut selected);
+        self.met.selected(selected.met());
+        pumped
     }
 
     fn pump<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
@@ -310,14 +334,20 @@ impl Feed {
         S: Sink,
         S::Error: Into<Error>,
     {
+        let has_any_keys = source.has_any_keys();
         while self.left() > 0 {
             let sent = match &mut self.condition {
                 Some(condition) => condition.send_record(source, sink),
                 None => source.send_record(sink).map(|sent| sent.then_some(true)),
             };
             match sent {
-                Ok(Some(sent)) => self.tally.records += u64::from(sent),
-                Ok(None) => return Ok(()),
+                Ok(Some(sent)) => {
+                    self.tally.records += u64::from(sent);
+                    if has_any_keys {
+                        self.met.record();
+                    }
+                }
+                Ok(None) => break,
                 Err(Failure::Sink(error, place)) => return Err(stopped(name, error, place)),
                 Err(Failure::Source(error)) => {
                     if self.on_error == OnError::Stop {
@@ -330,7 +360,45 @@ impl Feed {
                 }
             }
         }
+        if let Some(condition) = &self.condition {
+            self.met.of_condition(condition.met());
+        }
         Ok(())
+    }
+
+    /// Notes on the names that no record has, if all records were read: most of them are typing errors.
+    pub(super) fn unmet(&self, inputs: &mut [Opened]) -> Vec<String> {
+        let unmet = if self.left() > 0 { self.met.unmet() } else { Vec::new() };
+        let is_said =
+            |name: &&str| self.tally.warnings.iter().any(|said| said.contains(&format!("no column {name:?}")));
+        let unmet: Vec<_> = unmet.into_iter().filter(|name| !is_said(name)).collect();
+        let names = if unmet.is_empty() { Vec::new() } else { self.first_names(inputs) };
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        unmet.into_iter().map(|name| columns::unmet(name, &names)).collect()
+    }
+
+    /// The keys of the first records, of inputs that can be read again.
+    fn first_names(&self, inputs: &mut [Opened]) -> Vec<String> {
+        const RECORDS: u64 = 100;
+        let mut names = Vec::new();
+        for input in inputs.iter_mut().filter(|input| input.is_file()) {
+            let Reading { from, records, table, typed, .. } = self.reading.clone();
+            let Ok(mut feed) = Self::plain(from, records, table, typed, &OnError::Stop) else { continue };
+            (feed.limit, feed.reading.csv) = (Some(RECORDS), self.reading.csv);
+            let mut lines = JsonSink::new(Vec::new());
+            // What was read before an error will do.
+            let _ = feed.send(input, &mut lines, 1).and_then(|()| Ok(lines.finish()?));
+            for line in lines.into_inner().split(|byte| *byte == b'\n') {
+                let Ok(record) = jird::parse(line) else { continue };
+                for (key, _) in record.root().entries() {
+                    let key: String = key.as_str().unwrap_or_default().into();
+                    if !names.contains(&key) {
+                        names.push(key);
+                    }
+                }
+            }
+        }
+        names
     }
 
     fn note(&mut self, name: &str, bad: &BadRow) -> Result<()> {
@@ -369,6 +437,15 @@ fn stopped(name: &str, error: impl Into<Error>, place: Place) -> Error {
 fn are_columns(paths: &[String]) -> bool {
     let is_first = |at: usize| !paths[..at].contains(&paths[at]);
     paths.iter().enumerate().all(|(at, path)| !path.contains('.') && path != "*" && is_first(at))
+}
+
+/// The name of a path as `--where` writes it.
+fn dotted(path: &jird::Path) -> String {
+    let steps = path.steps().iter().map(|step| match step {
+        Step::Key(key) => key.to_string(),
+        Step::Index(index) => index.to_string(),
+    });
+    steps.collect::<Vec<_>>().join(".")
 }
 
 /// Turns `a.b` into a pointer.

@@ -4,6 +4,7 @@
 //! filters, which define the meaning.
 
 use super::ConvertArgs;
+use super::met::Met;
 use jird::event::{Key, Numeral, Sink};
 use jird::lines::{Options, Scanner};
 use jird::{
@@ -11,6 +12,7 @@ use jird::{
     record::{Field, Projection},
 };
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// The selected fields.
 pub(super) struct Fields {
@@ -20,6 +22,9 @@ pub(super) struct Fields {
     names: Vec<String>,
     /// For each of those objects, the fields that it may contain.
     inside: Vec<Vec<usize>>,
+    /// For each field, its number among the names that were typed.
+    typed: Vec<usize>,
+    met: Arc<Met>,
 }
 
 /// The state of one thread.
@@ -42,7 +47,7 @@ const NAME_BYTES_MAX: usize = 1024;
 
 impl Fields {
     /// The fields that `--select` names, if each one is a key, or a path that `--flatten` turns into a key.
-    pub(super) fn of(args: &ConvertArgs) -> Option<Self> {
+    pub(super) fn of(args: &ConvertArgs, met: &Arc<Met>) -> Option<Self> {
         let mut names = args.select.clone();
         names.sort_unstable();
         names.dedup();
@@ -67,7 +72,8 @@ impl Fields {
         let inside = objects.iter().map(inside).collect();
         let path = |name: &str| name.split('.').fold(Path::root(), Path::key);
         let paths: Vec<Path> = names.iter().map(String::as_str).chain(objects).map(path).collect();
-        Some(Self { projection: Projection::new(&paths), names, inside })
+        let typed = names.iter().filter_map(|name| args.select.iter().position(|typed| typed == name)).collect();
+        Some(Self { projection: Projection::new(&paths), names, inside, typed, met: Arc::clone(met) })
     }
 
     /// Sends the records of `text`, which consists of whole lines. Returns how many there were, or `None` if one is bad
@@ -80,6 +86,9 @@ impl Fields {
             if is_plain { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let scanned = scanner.scan_all(text, &self.projection, None, each, |_| ControlFlow::Break(()));
+        if scanned.records > 0 {
+            self.met.record();
+        }
         (is_plain && scanned.bad == 0).then_some(scanned.records)
     }
 
@@ -106,6 +115,7 @@ impl Fields {
         for &number in &*order {
             let field = fields[number];
             let Some(kind) = field.kind() else { continue };
+            self.met.meet(self.typed[number]);
             let key = Key::numbered(&self.names[number], number as u32);
             if sink.key(key).ok()? == jird::event::Interest::Skip {
                 continue;

@@ -11,6 +11,7 @@
 //! columns    names of columns that a table does not have
 //! condition  keeps the records for which a condition holds
 //! feed       sends inputs through filters to a sink, and handles bad records
+//! met        which of the names that were typed occur
 //! fields     plain columns of lines, without events for the rest
 //! share      converts inputs that fall into pieces, on all threads
 //! whole      passes records on only when they are complete
@@ -25,6 +26,7 @@ mod database;
 mod feed;
 mod fields;
 mod format;
+mod met;
 mod open;
 mod overlap;
 mod share;
@@ -32,6 +34,7 @@ mod source;
 mod whole;
 mod write;
 
+use crate::dialect::DialectArgs;
 use crate::input::{Counter, Input};
 use crate::limits::{RecordArgs, SpoolArgs};
 use crate::outcome::{Outcome, left_out, report as say};
@@ -97,6 +100,8 @@ pub(crate) struct ConvertArgs {
     /// document]
     #[arg(long, value_name = "PATTERN")]
     records: Option<Pattern>,
+    #[command(flatten)]
+    dialect: DialectArgs,
     /// Turn fields of nested objects into keys with dots: a.b
     #[arg(long)]
     flatten: bool,
@@ -175,8 +180,10 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     let mut feed = Feed::new(args)?;
     let written = write::write(args, &mut opened, target, &mut feed);
     drop(progress);
-    let tally = feed.finish()?;
+    let unmet = if written.is_ok() { feed.unmet(&mut opened) } else { Vec::new() };
+    let mut tally = feed.finish()?;
     written?;
+    tally.warnings.extend(unmet);
     if args.stats {
         report(&tally, opened.iter().map(Opened::bytes).sum(), started);
     }

@@ -121,6 +121,11 @@ impl Opened {
         self.file.is_none() && self.remote.is_none() && !self.is_database
     }
 
+    /// Whether it is a file, which can be read any number of times.
+    pub(super) fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Whether it comes from a server.
     pub(crate) fn is_remote(&self) -> bool {
         self.remote.is_some() || self.download.is_some()

@@ -11,7 +11,9 @@ use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::Quarantined;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteError, SqliteQuery, SqliteSource};
-use jird_formats::{ArrowError, ArrowSource, BadRow, BadValue, CsvSource, Dialect, Empty, ParquetSource, Recover};
+use jird_formats::{
+    ArrowError, ArrowSource, BadRow, BadValue, CsvSource, Dialect, DialectChoice, Empty, ParquetSource, Recover,
+};
 use std::error::Error as StdError;
 use std::fs::File;
 
@@ -29,6 +31,8 @@ pub(super) struct Reading {
     pub(super) record_limit: usize,
     /// The wanted columns, for formats where reading fewer columns saves work.
     pub(super) columns: Option<Vec<String>>,
+    /// How CSV is written, if that is said.
+    pub(super) csv: DialectChoice,
 }
 
 /// A source of any format.
@@ -116,7 +120,8 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         return parquet(opened, reading);
     }
     let text = opened.read()?;
-    let Some(format) = named.or_else(|| Format::of_bytes(&text.start)) else {
+    let is_csv = reading.csv.is_given().then_some(Format::Csv);
+    let Some(format) = named.or_else(|| Format::of_bytes(&text.start)).or(is_csv) else {
         if let Some(encoding) = text.encoding() {
             return Err(wrong_encoding(&opened.name, encoding));
         }
@@ -142,7 +147,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
             Content::Json(reader, pattern)
         }
         Format::Csv | Format::Tsv => {
-            let dialect = if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() };
+            let dialect = reading.csv.of(if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() });
             let source = CsvSource::with_dialect(reader, dialect).record_bytes_max(reading.record_limit);
             Content::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
         }
@@ -196,6 +201,11 @@ fn only_table(connection: &Connection) -> Result<String> {
 }
 
 impl AnySource<'_> {
+    /// Whether each record has keys of its own, which are not those of a table.
+    pub(super) fn has_any_keys(&self) -> bool {
+        matches!(self, Self::Json(_) | Self::Lines(_) | Self::Piece(_))
+    }
+
     /// For pieces: how many records were begun, including those before the piece.
     pub(super) fn records(&self) -> u64 {
         match self {

@@ -54,6 +54,42 @@ impl Default for Dialect {
     }
 }
 
+/// What somebody says of the dialect of a file; the rest is as its format has it.
+///
+/// ```
+/// use jird_formats::{Dialect, DialectChoice};
+/// let german = DialectChoice { delimiter: Some(b';'), ..DialectChoice::default() };
+/// assert_eq!(german.of(Dialect::default()), Dialect { delimiter: b';', ..Dialect::default() });
+/// assert_eq!(DialectChoice::default().of(Dialect::tsv()), Dialect::tsv());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DialectChoice {
+    /// Separates two fields.
+    pub delimiter: Option<u8>,
+    /// Surrounds a field; `Some(None)`: there are no quotes.
+    pub quote: Option<Option<u8>>,
+    /// Whether the first record has the columns' names.
+    pub header: Option<bool>,
+}
+
+impl DialectChoice {
+    /// The dialect of a file whose format has this one.
+    #[must_use]
+    pub fn of(self, format: Dialect) -> Dialect {
+        Dialect {
+            delimiter: self.delimiter.unwrap_or(format.delimiter),
+            quote: self.quote.unwrap_or(format.quote),
+            header: self.header.unwrap_or(format.header),
+            ..format
+        }
+    }
+
+    /// Whether anything is said.
+    pub fn is_given(self) -> bool {
+        self != Self::default()
+    }
+}
+
 impl Dialect {
     /// Tabs in place of commas.
     pub fn tsv() -> Self {

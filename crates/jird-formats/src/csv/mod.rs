@@ -26,7 +26,7 @@ mod scan;
 mod sink;
 mod source;
 
-pub use dialect::{Dialect, Terminator};
+pub use dialect::{Dialect, DialectChoice, Terminator};
 pub use error::{CsvError, CsvErrorKind};
 pub use sink::CsvSink;
 pub use source::{CsvSource, CsvType, Empty};

@@ -9,6 +9,7 @@ use crate::functions::{JsonArithmetic, Narrow, PredicateUdf, Timestamp, aggregat
 use crate::input::Described;
 use crate::interrupt::Interrupt;
 use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, Shared, Tally, Watch};
+use crate::session::batch_max;
 use crate::sql::Kept;
 use crate::steady::Steady;
 use arrow::datatypes::Schema;
@@ -30,6 +31,7 @@ use datafusion_proto::physical_plan::{
 };
 use datafusion_proto::protobuf;
 use jird::lines::{self, Check};
+use jird_formats::Crew;
 use prost::Message;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -170,8 +172,10 @@ impl Scan {
                 lines,
                 threads: if self.is_ordered { threads } else { 1 },
                 chunk_bytes: self.chunk_bytes.max(1),
+                batch_bytes: batch_max(None, threads).1,
                 bad: self.keeps_bad.then(|| BadSink::keeping(self.record_bytes_max)),
                 interrupt: Interrupt::default(),
+                crew: Crew::default(),
                 kept: None,
             },
             ordered: AtomicBool::new(self.is_ordered),

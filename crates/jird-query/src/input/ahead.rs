@@ -1,8 +1,10 @@
 //! Reads or makes a text on a separate thread, so that it is decompressed, cut and converted while earlier text is
 //! scanned.
 
-use jird_formats::apart;
+use jird_formats::Crew;
+use std::cell::RefCell;
 use std::io::{self, Read, Write};
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 /// The size of a block.
@@ -23,26 +25,34 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Starts the thread. It ends when everything was read, or when this reader is dropped.
-    pub(crate) fn start(reader: impl Read + Send + 'static) -> io::Result<Self> {
+    /// Has a thread read. It ends when everything was read, or when this reader is dropped.
+    pub(crate) fn start(crew: &Crew, reader: impl Read + Send + 'static) -> io::Result<Self> {
         let (sender, blocks) = sync_channel(WAITING);
         let (used, free) = channel();
-        apart("jird-read", None, move || run(reader, &sender, &free))?;
+        crew.run("jird-read", move || run(reader, &sender, &free))?;
         Ok(Self { blocks, used, block: Vec::new(), at: 0, ended: false })
     }
 
-    /// Starts a thread that writes the text.
-    pub(crate) fn write(write: impl FnOnce(Blocks<'_>) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
+    /// Has a thread write the text.
+    pub(crate) fn write(
+        crew: &Crew,
+        write: impl FnOnce(SharedBlocks<'_>) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
         let (sender, blocks) = sync_channel(WAITING);
         let (used, free) = channel();
-        apart("jird-read", None, move || {
-            let written = write(Blocks { sender: &sender, free: &free, block: Vec::new() });
+        crew.run("jird-read", move || {
+            let blocks = Rc::new(RefCell::new(Blocks { sender: &sender, free: &free, block: Vec::new() }));
+            let written = write(Rc::clone(&blocks));
+            let rest = blocks.borrow_mut().send();
             // If this reader is gone, nobody wants the end.
-            let _ = sender.send(written.map(|()| Vec::new()));
+            let _ = sender.send(written.and(rest).map(|()| Vec::new()));
         })?;
         Ok(Self { blocks, used, block: Vec::new(), at: 0, ended: false })
     }
 }
+
+/// Blocks that a writer fills, and that a reader sends before it waits.
+pub(crate) type SharedBlocks<'a> = Rc<RefCell<Blocks<'a>>>;
 
 /// Takes text, and sends it in blocks.
 #[derive(Debug)]
@@ -53,7 +63,8 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    fn send(&mut self) -> io::Result<()> {
+    /// Sends what was taken.
+    pub(crate) fn send(&mut self) -> io::Result<()> {
         if self.block.is_empty() {
             return Ok(());
         }
@@ -73,8 +84,9 @@ impl Write for Blocks<'_> {
         Ok(text.len())
     }
 
+    /// There is nothing to do: what is left is sent with the end, or when it is [asked for](Self::send).
     fn flush(&mut self) -> io::Result<()> {
-        self.send()
+        Ok(())
     }
 }
 
@@ -135,7 +147,7 @@ mod tests {
     #[test]
     fn what_was_not_read_to_its_end_is_an_error() {
         let read = |end| {
-            let mut ahead = Ahead::start(Then(9, end)).unwrap();
+            let mut ahead = Ahead::start(&Crew::default(), Then(9, end)).unwrap();
             let mut text = String::new();
             let read = ahead.read_to_string(&mut text);
             (text, read.map_err(|error| error.to_string()))

@@ -3,6 +3,7 @@
 use super::elements::Layout;
 use super::{Access, From, InputFile, Progress, Reading, Refusal, Remotes};
 use crate::error::Error;
+use jird_formats::DialectChoice;
 use jird_formats::files::FileFormat;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf, absolute};
@@ -24,6 +25,8 @@ pub(crate) struct Described {
     layout: Kind,
     table: Option<String>,
     records: Option<String>,
+    /// Of CSV: the delimiter, the quote, whether there is a header.
+    csv: Option<(u8, Option<u8>, bool)>,
 }
 
 /// What the file is.
@@ -43,7 +46,7 @@ impl Kind {
     fn of(layout: Layout) -> Self {
         match layout {
             Layout::Lines | Layout::Table(FileFormat::Ndjson) => Self::Ndjson,
-            Layout::Array | Layout::Values | Layout::Table(FileFormat::Json) => Self::Json,
+            Layout::Array | Layout::Table(FileFormat::Json) => Self::Json,
             Layout::Quarantine => Self::Quarantine,
             Layout::Table(FileFormat::Csv) => Self::Csv,
             Layout::Table(FileFormat::Tsv) => Self::Tsv,
@@ -96,6 +99,7 @@ impl InputFile {
             layout: Kind::of(self.layout),
             table: self.table.clone(),
             records: self.records.as_ref().map(ToString::to_string),
+            csv: self.dialect().map(|csv| (csv.delimiter, csv.quote, csv.header)),
         })
     }
 }
@@ -113,7 +117,13 @@ impl Described {
         let records = records.map_err(|_| failed("the pattern of its records is wrong"))?;
         // Connections to stores of objects are kept from task to task.
         static REMOTES: LazyLock<Remotes> = LazyLock::new(Remotes::default);
-        let reading = Reading { from: self.layout.from(), records, remotes: REMOTES.clone(), ..Reading::default() };
+        let csv = self.csv.map_or_else(DialectChoice::default, |(delimiter, quote, header)| DialectChoice {
+            delimiter: Some(delimiter),
+            quote: Some(quote),
+            header: Some(header),
+        });
+        let reading =
+            Reading { from: self.layout.from(), records, csv, remotes: REMOTES.clone(), ..Reading::default() };
         let progress = Arc::new(Progress::default());
         let file = match InputFile::at(&self.path, self.table.as_deref(), &reading, &progress) {
             Ok(file) => InputFile { name: Some(self.shown.clone()), index: self.index, ..file },

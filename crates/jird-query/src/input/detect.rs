@@ -1,18 +1,22 @@
 //! Detects the layout of a text by its name and its first bytes.
 
 use super::elements::Layout;
+use super::table::SEPARATOR;
 use super::{From, Reading, Refusal};
+use jird::event::{Failure, JsonSink, JsonSource, Source};
 use jird_formats::files::{FileFormat, Text, plain_name};
+use std::io;
 use std::path::Path;
 
 /// The layout of a text: what the user says, or else what it looks like.
 pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layout, Refusal> {
     let is_array = text.start.trim_ascii_start().starts_with(b"[");
     let layout = match reading.from {
+        From::Detect if reading.csv.is_given() => or_csv(detected(path, &text.start), path, &text.start),
         From::Detect => detected(path, &text.start),
         From::Ndjson => Layout::Lines,
         From::Json if is_array => Layout::Array,
-        From::Json => Layout::Values,
+        From::Json => VALUES,
         From::Quarantine => Layout::Quarantine,
         From::Csv => Layout::Table(FileFormat::Csv),
         From::Tsv => Layout::Table(FileFormat::Tsv),
@@ -21,7 +25,7 @@ pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layo
         From::Arrow => Layout::Table(FileFormat::Arrow),
     };
     let layout = match layout {
-        Layout::Lines | Layout::Array | Layout::Values if reading.records.is_some() => Layout::Table(FileFormat::Json),
+        Layout::Lines | Layout::Array if reading.records.is_some() => Layout::Table(FileFormat::Json),
         layout => layout,
     };
     let is_binary = matches!(layout, Layout::Table(FileFormat::Sqlite | FileFormat::Parquet | FileFormat::Arrow));
@@ -56,11 +60,37 @@ fn detected(path: &Path, start: &[u8]) -> Layout {
         Some(b'[') => Layout::Array,
         // A line of a log may be broken, so a first line with open brackets does not prove that values span lines. It
         // does if the line is a single bracket, or if the name says that the text is JSON.
-        Some(b'{') if line == b"{" || is_whole_line && named == Some(FileFormat::Json) && balance(line) != 0 => {
-            Layout::Values
-        }
+        Some(b'{') if line == b"{" || is_whole_line && named == Some(FileFormat::Json) && balance(line) != 0 => VALUES,
+        Some(&SEPARATOR) => VALUES,
+        _ if holds_several(line, is_whole_line) => VALUES,
         _ => Layout::Lines,
     }
+}
+
+/// JSON values one after the other, each of which may span lines or share one.
+const VALUES: Layout = Layout::Table(FileFormat::Json);
+
+/// Whether a first line is several values; of one that may go on, whether it begins with several.
+fn holds_several(line: &[u8], is_whole: bool) -> bool {
+    let (mut values, mut sink) = (JsonSource::from_slice(line), JsonSink::new(io::sink()));
+    loop {
+        match values.send_record(&mut sink) {
+            Ok(true) => {}
+            Ok(false) => return values.records_begun() > 1,
+            Err(Failure::Sink(..)) => return false,
+            Err(Failure::Source(error)) => {
+                let is_cut = !is_whole && usize::try_from(error.offset()).is_ok_and(|at| at >= line.len());
+                return is_cut && values.records_begun() > 1;
+            }
+        }
+    }
+}
+
+/// CSV, if a text is only taken for lines because nothing says what it is.
+fn or_csv(detected: Layout, path: &Path, start: &[u8]) -> Layout {
+    let is_named = FileFormat::of_own_name(plain_name(path)).is_some();
+    let is_json = start.trim_ascii_start().starts_with(b"{");
+    if detected == Layout::Lines && !is_named && !is_json { Layout::Table(FileFormat::Csv) } else { detected }
 }
 
 /// The number of brackets that are open at the end of a line.
@@ -94,10 +124,19 @@ mod tests {
             ("<stdin>", "[\n1]", Layout::Array),
             ("<stdin>", "{\"a\":1}\n", Layout::Lines),
             ("<stdin>", "{\"a\":\n", Layout::Lines),
-            ("<stdin>", "{\r\n \"a\":1}", Layout::Values),
-            ("a.json", "{\"a\":[\n1]}", Layout::Values),
+            ("<stdin>", "{\r\n \"a\":1}", VALUES),
+            ("a.json", "{\"a\":[\n1]}", VALUES),
             ("a.json", "{\"a\":1}\n{\"a\":2}\n", Layout::Lines),
-            ("a.json", "{\"a\":\"}\n", Layout::Values),
+            ("a.json", "{\"a\":\"}\n", VALUES),
+            ("a.json", "{\"a\":1}{\"a\":2}\n", VALUES),
+            ("<stdin>", "{\"a\":1} {\"a\":2", VALUES),
+            ("<stdin>", "1 2 3\n4", VALUES),
+            ("<stdin>", "\"a\"\"b\"\n", VALUES),
+            ("<stdin>", "\u{1e}{\"a\":1}\n\u{1e}{", VALUES),
+            ("a.ndjson", "{\"a\":1}{\"a\":2}\n", Layout::Lines),
+            ("<stdin>", "{\"a\":1}{\"a\":\n", Layout::Lines),
+            ("<stdin>", "{\"a\":1} and more\n", Layout::Lines),
+            ("<stdin>", "1\n2\n", Layout::Lines),
             ("", "", Layout::Lines),
         ] {
             assert_eq!(detected(Path::new(name), start.as_bytes()), expected, "{name} {start:?}");

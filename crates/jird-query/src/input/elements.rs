@@ -1,4 +1,4 @@
-//! Reads the elements of an array, or the values of a text, as lines.
+//! Reads the elements of an array as lines.
 //!
 //! Bytes are changed in place and keep their offsets. The separator between records becomes a line feed. A line feed
 //! within a record becomes a carriage return, which JSON also allows as white space and also forbids in strings. So one
@@ -15,40 +15,44 @@ pub(crate) enum Layout {
     Lines,
     /// One array, whose elements are the records.
     Array,
-    /// Values one after the other, each of which may span lines.
-    Values,
     /// A quarantine: bad records, each within a line that describes it.
     Quarantine,
-    /// A table, whose rows are converted to lines.
+    /// A table, or JSON values anywhere in a text: they are converted to lines.
     Table(FileFormat),
 }
 
 impl Layout {
+    /// The byte of the converted text that stands for a line feed of the original. A table without lines has one for
+    /// each row.
+    fn newline(self) -> u8 {
+        match self {
+            Self::Array | Self::Table(FileFormat::Csv | FileFormat::Tsv | FileFormat::Json | FileFormat::Ndjson) => {
+                b'\r'
+            }
+            Self::Lines | Self::Quarantine | Self::Table(_) => b'\n',
+        }
+    }
+
     /// Whether this byte of the converted text was a line feed in the original.
     pub(crate) fn is_newline(self, byte: u8) -> bool {
-        match self {
-            Self::Lines | Self::Quarantine | Self::Table(_) => byte == b'\n',
-            Self::Array => byte == b'\r',
-            Self::Values => matches!(byte, b'\r' | b'\n'),
-        }
+        byte == self.newline()
     }
 
     /// Counts the original line feeds in a piece of the converted text.
     pub(crate) fn counting(self) -> fn(&[u8]) -> u64 {
-        match self {
-            Self::Lines | Self::Quarantine | Self::Table(_) => lines::newlines,
-            Self::Array => |text| memchr::memchr_iter(b'\r', text).count() as u64,
-            Self::Values => |text| memchr::memchr2_iter(b'\r', b'\n', text).count() as u64,
+        match self.newline() {
+            b'\n' => lines::newlines,
+            _ => |text| memchr::memchr_iter(b'\r', text).count() as u64,
         }
     }
 
     /// Whether a record may span several lines.
     pub(crate) fn has_long_records(self) -> bool {
-        matches!(self, Self::Array | Self::Values)
+        self == Self::Array
     }
 }
 
-/// Reads a text of one of these layouts as lines.
+/// Reads an array as lines.
 #[derive(Debug)]
 pub(crate) struct Elements<R> {
     inner: R,
@@ -59,10 +63,9 @@ pub(crate) struct Elements<R> {
 }
 
 /// The position in the syntax of a text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct State {
-    is_array: bool,
     depth: u64,
     in_string: bool,
     /// The last byte was a backslash in a string.
@@ -78,18 +81,8 @@ struct State {
 }
 
 impl<R: Read> Elements<R> {
-    pub(crate) fn new(inner: R, layout: Layout) -> Self {
-        let state = State {
-            is_array: layout == Layout::Array,
-            depth: 0,
-            in_string: false,
-            escaped: false,
-            begun: false,
-            ended: false,
-            has_value: false,
-            has_comma: false,
-        };
-        Self { inner, state, wrong: None, offset: 0 }
+    pub(crate) fn new(inner: R) -> Self {
+        Self { inner, state: State::default(), wrong: None, offset: 0 }
     }
 }
 
@@ -144,17 +137,17 @@ impl State {
             }
             let byte = text[at];
             match byte {
-                b'\n' if self.depth > 0 || self.is_array => text[at] = b'\r',
-                b' ' | b'\t' | b'\n' => {}
+                b'\n' => text[at] = b'\r',
+                b' ' | b'\t' => {}
                 b'\r' => text[at] = b' ',
-                b',' if self.is_array && self.depth == 1 => {
+                b',' if self.depth == 1 => {
                     if !std::mem::take(&mut self.has_value) {
                         return Some((ErrorKind::Value, at));
                     }
                     self.has_comma = true;
                     text[at] = b'\n';
                 }
-                _ if self.is_array && self.depth == 0 => {
+                _ if self.depth == 0 => {
                     if self.ended {
                         return Some((ErrorKind::Trailing, at));
                     }
@@ -164,14 +157,14 @@ impl State {
                     (self.begun, self.depth) = (true, 1);
                     text[at] = b' ';
                 }
-                b']' if self.is_array && self.depth == 1 => {
+                b']' if self.depth == 1 => {
                     if self.has_comma && !self.has_value {
                         return Some((ErrorKind::Value, at));
                     }
                     (self.ended, self.depth) = (true, 0);
                     text[at] = b'\n';
                 }
-                b'}' if self.is_array && self.depth == 1 => return Some((ErrorKind::Comma, at)),
+                b'}' if self.depth == 1 => return Some((ErrorKind::Comma, at)),
                 _ => {
                     self.has_value = true;
                     match byte {
@@ -190,7 +183,7 @@ impl State {
     /// The error if the text ends here.
     fn end(self) -> Option<ErrorKind> {
         match self {
-            Self { is_array: false, .. } | Self { ended: true, .. } => None,
+            Self { ended: true, .. } => None,
             Self { in_string: true, .. } => Some(ErrorKind::String),
             Self { begun: true, .. } => Some(ErrorKind::Unclosed),
             _ => None,
@@ -222,11 +215,11 @@ mod tests {
         }
     }
 
-    fn lines(text: &str, layout: Layout) -> (String, Option<(ErrorKind, u64)>) {
+    fn lines(text: &str) -> (String, Option<(ErrorKind, u64)>) {
         let mut all = Vec::new();
         for few in [1, 2, 3, 7, 100] {
             let mut out = Vec::new();
-            let read = Elements::new(Few(text.as_bytes(), few), layout).read_to_end(&mut out);
+            let read = Elements::new(Few(text.as_bytes(), few)).read_to_end(&mut out);
             let wrong = read.err().map(|error| {
                 let error = error.into_inner().unwrap();
                 let error = error.downcast_ref::<Error>().unwrap();
@@ -247,10 +240,8 @@ mod tests {
             ("[{\"a\":[1,\n2]},\n \"x,]\\\"\",[]]\n", " {\"a\":[1,\r2]}\n\r \"x,]\\\"\"\n[]\n\r"),
             ("[\"a\nb\\\nc\"]", " \"a\rb\\\rc\"\n"),
         ] {
-            assert_eq!(lines(text, Layout::Array), (expected.to_owned(), None), "{text}");
+            assert_eq!(lines(text), (expected.to_owned(), None), "{text}");
         }
-        let values = "{\n\"a\":1}\n5 \n[\n]";
-        assert_eq!(lines(values, Layout::Values), ("{\r\"a\":1}\n5 \n[\r]".to_owned(), None));
     }
 
     #[test]
@@ -265,7 +256,7 @@ mod tests {
             ("[1}", " 1", ErrorKind::Comma, 2),
             ("{}", "", ErrorKind::Value, 0),
         ] {
-            assert_eq!(lines(text, Layout::Array), (before.to_owned(), Some((kind, at))), "{text}");
+            assert_eq!(lines(text), (before.to_owned(), Some((kind, at))), "{text}");
         }
     }
 }

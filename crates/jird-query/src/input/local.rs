@@ -2,6 +2,7 @@
 
 use super::elements::Layout;
 use super::{Access, From, InputFile, Progress, Reading, Refusal};
+use jird_formats::DialectChoice;
 use jird_formats::files::{FileFormat, open};
 use std::fs::File;
 use std::io;
@@ -30,6 +31,7 @@ impl InputFile {
         Ok(Self {
             table: table.map(str::to_owned),
             records: None,
+            csv: DialectChoice::default(),
             path: path.to_owned(),
             name: None,
             index: 0,

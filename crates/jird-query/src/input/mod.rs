@@ -37,6 +37,7 @@ use jird_formats::files::{
     Compression, FileFormat, Local, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, open, plain_name,
     widened,
 };
+use jird_formats::{Dialect, DialectChoice};
 use jird_store::Window;
 pub(crate) use pipes::Pipes;
 pub use remote::Remotes;
@@ -67,7 +68,7 @@ pub enum From {
     Detect,
     /// One record per line.
     Ndjson,
-    /// The elements of an array, or values one after the other.
+    /// The elements of an array, or values one after the other, however they are separated.
     Json,
     /// The bad records that `--on-error quarantine=FILE` set aside.
     Quarantine,
@@ -89,6 +90,8 @@ pub(crate) struct Reading {
     pub(crate) from: From,
     /// Which values of a JSON text are records, if not all elements or lines.
     pub(crate) records: Option<Pattern>,
+    /// How CSV and its relatives are written, if that is said.
+    pub(crate) csv: DialectChoice,
     /// Of stores: the time of the events that are read.
     pub(crate) window: Window,
     /// Of URLs: how they are read.
@@ -148,6 +151,8 @@ pub(crate) struct InputFile {
     table: Option<String>,
     /// Which values of a JSON text are records.
     records: Option<Pattern>,
+    /// Of CSV and its relatives: how it is written.
+    csv: DialectChoice,
     /// Whether the text begins with a byte order mark, which is read as blanks.
     is_marked: bool,
     /// The size on disk; zero for a pipe.
@@ -389,6 +394,7 @@ impl InputFile {
         Ok(Self {
             table: table.map(str::to_owned),
             records: reading.records.clone(),
+            csv: reading.csv,
             path: path.to_owned(),
             name: None,
             index: 0,
@@ -450,6 +456,7 @@ impl InputFile {
             layout,
             table: None,
             records: reading.records.clone(),
+            csv: reading.csv,
             is_marked,
             disk_bytes: 0,
             access,
@@ -473,6 +480,7 @@ impl InputFile {
             layout: Layout::Lines,
             table: None,
             records: None,
+            csv: DialectChoice::default(),
             is_marked: false,
             disk_bytes: store.bytes(),
             access: Access::Store(Box::new(store)),
@@ -530,6 +538,7 @@ impl InputFile {
             layout: self.layout,
             table: self.table.clone(),
             records: self.records.clone(),
+            csv: self.csv,
             // The text that was copied has blanks in its place.
             is_marked: false,
             disk_bytes,
@@ -615,10 +624,19 @@ impl InputFile {
         Ok(match self.layout {
             // The program that writes the pipe already runs in parallel, so no thread reads ahead.
             Layout::Lines if is_plain => reader,
-            Layout::Lines => Box::new(Ahead::start(reader)?),
-            Layout::Quarantine => Box::new(Ahead::start(Quarantined::new(reader))?),
-            layout => Box::new(Ahead::start(Elements::new(reader, layout))?),
+            Layout::Lines => Box::new(Ahead::start(&wanted.crew, reader)?),
+            Layout::Quarantine => Box::new(Ahead::start(&wanted.crew, Quarantined::new(reader))?),
+            _ => Box::new(Ahead::start(&wanted.crew, Elements::new(reader))?),
         })
+    }
+
+    /// How the file is written, if it is CSV or a relative of it.
+    fn dialect(&self) -> Option<Dialect> {
+        match self.layout {
+            Layout::Table(FileFormat::Csv) => Some(self.csv.of(Dialect::default())),
+            Layout::Table(FileFormat::Tsv) => Some(self.csv.of(Dialect::tsv())),
+            _ => None,
+        }
     }
 
     /// The table that the file is.
@@ -636,12 +654,11 @@ impl InputFile {
             FileFormat::Sqlite => TableFile::Sqlite(self.path.clone(), self.table.clone()),
             FileFormat::Parquet => TableFile::Parquet(whole()?),
             FileFormat::Arrow => TableFile::Arrow(text()?),
-            FileFormat::Tsv => TableFile::Tsv(text()?),
             FileFormat::Json | FileFormat::Ndjson => {
                 let text = self.text()?.blank_mark().into_reader();
                 TableFile::Json(text, self.records.clone().unwrap_or_default())
             }
-            FileFormat::Csv => TableFile::Csv(text()?),
+            FileFormat::Csv | FileFormat::Tsv => TableFile::Csv(text()?, self.dialect().unwrap_or_default()),
         })
     }
 

@@ -2,7 +2,7 @@
 //! and writes its rows, of which the scan then reads the fields that the query wants. Formats that store columns apart
 //! read only the wanted ones, and some leave out rows that do not meet the condition.
 
-use super::ahead::{Ahead, Blocks};
+use super::ahead::{Ahead, SharedBlocks};
 use super::remote::AnyFile;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -11,16 +11,19 @@ use jird::event::filter::Project;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
 use jird::record::Predicate;
 use jird_formats::sqlite::{self, SqliteQuery};
-use jird_formats::{ArrowSource, BadRow, CsvSource, Dialect, Empty, ParquetSource, Recover, files::Reader};
+use jird_formats::{ArrowSource, BadRow, Crew, CsvSource, Dialect, Empty, ParquetSource, Recover, files::Reader};
 use std::error::Error as StdError;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::rc::Rc;
+
+/// The record separator of JSON text sequences.
+pub(super) const SEPARATOR: u8 = 0x1e;
 
 /// A table that was opened.
 pub(super) enum TableFile {
-    Csv(Reader),
-    Tsv(Reader),
+    Csv(Reader, Dialect),
     /// A JSON text, and the values in it that are records.
     Json(Reader, Pattern),
     Arrow(Reader),
@@ -40,19 +43,21 @@ pub(crate) struct Wanted {
     pub(crate) pass_by: Option<PassBy>,
     /// What ends the query early.
     pub(crate) interrupt: Interrupt,
+    /// The threads of the query.
+    pub(crate) crew: Crew,
 }
 
 /// Takes the bad rows that a query leaves out.
 pub(crate) type PassBy = Box<dyn FnMut(BadRow) -> Result<(), Error> + Send>;
 
 impl TableFile {
-    /// Starts the thread.
+    /// Has a thread write the rows.
     pub(super) fn lines(self, name: String, wanted: Wanted) -> io::Result<Ahead> {
-        Ahead::write(move |blocks| {
-            let Wanted { columns, condition, mut pass_by, interrupt } = wanted;
+        let Wanted { columns, condition, mut pass_by, interrupt, crew } = wanted;
+        Ahead::write(&crew, move |blocks| {
             // A bad row is set aside whole.
             let columns = columns.filter(|_| pass_by.is_none());
-            let rows = RowWriter { name: &name, blocks, pass_by: pass_by.as_mut() };
+            let rows = RowWriter { name: &name, lines: Lines(blocks), pass_by: pass_by.as_mut() };
             self.write(columns.as_deref(), condition.as_ref(), rows, &interrupt)
         })
     }
@@ -61,14 +66,19 @@ impl TableFile {
         self,
         columns: Option<&[String]>,
         condition: Option<&(Predicate, Vec<Path>)>,
-        rows: RowWriter<'_, Blocks<'_>>,
+        rows: RowWriter<'_, Lines<'_>>,
         interrupt: &Interrupt,
     ) -> io::Result<()> {
-        let typed = |source: CsvSource<Reader>| source.typed().empty(Empty::Null);
+        let before = Rc::clone(&rows.lines.0);
+        let live = |reader| Live { reader, before };
         match self {
-            Self::Csv(reader) => rows.copy_some(&mut typed(CsvSource::new(reader)), columns),
-            Self::Tsv(reader) => rows.copy_some(&mut typed(CsvSource::with_dialect(reader, Dialect::tsv())), columns),
-            Self::Json(reader, records) => rows.copy(&mut JsonSource::from_reader(reader).records(records)),
+            Self::Csv(reader, dialect) => {
+                let source = CsvSource::with_dialect(live(reader), dialect).typed().empty(Empty::Null);
+                rows.copy_some(&mut { source }, columns)
+            }
+            Self::Json(reader, records) => {
+                rows.copy(&mut JsonSource::from_reader(live(Box::new(Separated(reader)))).records(records))
+            }
             Self::Arrow(reader) => {
                 let source = ArrowSource::new(reader).map_err(told)?;
                 let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -100,7 +110,7 @@ fn write_sqlite(
     table: Option<String>,
     columns: Option<&[String]>,
     condition: Option<&(Predicate, Vec<Path>)>,
-    rows: RowWriter<'_, Blocks<'_>>,
+    rows: RowWriter<'_, Lines<'_>>,
     interrupt: &Interrupt,
 ) -> io::Result<()> {
     let mut connection = sqlite::open_read_only(path).map_err(told)?;
@@ -129,7 +139,7 @@ fn write_sqlite(
         Err(_) if let Some(error) = interrupt.error() => Err(io::Error::other(error)),
         // The error counts the rows that were read. Another reading names the first bad row of the whole table.
         Err(error) if condition.is_some() && is_of_row(&error) => {
-            let whole = RowWriter { name, blocks: io::sink(), pass_by: None };
+            let whole = RowWriter { name, lines: io::sink(), pass_by: None };
             whole.copy(&mut query(None)?.source()).and(Err(error))
         }
         copied => copied,
@@ -164,13 +174,13 @@ fn only_table(mut tables: Vec<String>) -> io::Result<String> {
 /// Writes rows as lines.
 struct RowWriter<'a, W> {
     name: &'a str,
-    blocks: W,
+    lines: W,
     pass_by: Option<&'a mut PassBy>,
 }
 
 impl<W: Write> RowWriter<'_, W> {
     fn copy<S: Recover<Error: StdError + 'static>>(self, source: &mut S) -> io::Result<()> {
-        let mut sink = JsonSink::new(self.blocks);
+        let mut sink = JsonSink::new(self.lines).keeping_lines();
         let sent = send(self.name, self.pass_by, source, &mut sink);
         // The rows before an error are read.
         sent.and(sink.finish().map_err(told))
@@ -185,7 +195,7 @@ impl<W: Write> RowWriter<'_, W> {
         let Some(columns) = columns else { return self.copy(source) };
         let pointer = |name: &String| format!("/{}", name.replace('~', "~0").replace('/', "~1"));
         let columns = columns.iter().map(|name| pointer(name).parse().expect("it begins with a slash"));
-        let mut sink = Project::new(JsonSink::new(self.blocks), columns);
+        let mut sink = Project::new(JsonSink::new(self.lines).keeping_lines(), columns);
         let sent = send(self.name, self.pass_by, source, &mut sink);
         sent.and(sink.into_inner().finish().map_err(told))
     }
@@ -199,7 +209,8 @@ fn send<S: Recover<Error: StdError + 'static>>(
 ) -> io::Result<()> {
     loop {
         match source.send_record(sink) {
-            Ok(true) => {}
+            // Here it only hands on the whole row.
+            Ok(true) => sink.finish().map_err(told)?,
             Ok(false) => return Ok(()),
             Err(Failure::Sink(error, place)) => return Err(told(format!("record {}: {error}", place.record + 1))),
             // The sink takes back what it has of a bad row.
@@ -207,15 +218,60 @@ fn send<S: Recover<Error: StdError + 'static>>(
                 (Some(bad), Some(pass_by)) => pass_by(bad).map_err(io::Error::other)?,
                 (bad, _) => {
                     let words = format!("{name}: {error}");
-                    let is_no_json = (&error as &dyn StdError).downcast_ref().is_some_and(|e: &jird::Error| !e.is_io());
-                    return Err(match bad {
-                        Some(_) => io::Error::other(Error::record(words)),
-                        None if is_no_json => io::Error::other(Error::frame(words)),
-                        None => told(error),
+                    return Err(match (bad, (&error as &dyn StdError).downcast_ref::<jird::Error>()) {
+                        (Some(_), _) => io::Error::other(Error::record(words)),
+                        (None, Some(wrong)) if !wrong.is_io() => io::Error::other(Error::frame(of_json(name, wrong))),
+                        (None, _) => told(error),
                     });
                 }
             },
         }
+    }
+}
+
+/// What is wrong with a text that is not JSON, and where.
+fn of_json(name: &str, wrong: &jird::Error) -> String {
+    format!("{name}:{}:{}: {} (byte {})", wrong.line(), wrong.column(), wrong.kind(), wrong.offset())
+}
+
+/// Takes the lines of the rows.
+struct Lines<'a>(SharedBlocks<'a>);
+
+impl Write for Lines<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(text)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A text that a program may still be writing: before it is waited for, the rows that are there are sent.
+struct Live<'a> {
+    reader: Reader,
+    before: SharedBlocks<'a>,
+}
+
+impl Read for Live<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.before.borrow_mut().send()?;
+        self.reader.read(buffer)
+    }
+}
+
+/// A text in which record separators (RFC 7464) are blanks. In a string, a tab is as wrong as they are.
+struct Separated(Reader);
+
+impl Read for Separated {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        let mut text = &mut buffer[..read];
+        while let Some(at) = memchr::memchr(SEPARATOR, text) {
+            text[at] = b'\t';
+            text = &mut text[at + 1..];
+        }
+        Ok(read)
     }
 }
 

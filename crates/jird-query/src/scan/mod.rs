@@ -24,6 +24,7 @@ use crate::bad::BadSink;
 use crate::interrupt::Interrupt;
 use crate::threads::Held;
 use jird::lines;
+use jird_formats::Crew;
 
 /// How files are scanned.
 #[derive(Clone, Debug)]
@@ -31,10 +32,14 @@ pub(crate) struct ScanOptions {
     pub(crate) lines: lines::Options,
     pub(crate) threads: usize,
     pub(crate) chunk_bytes: u64,
+    /// A batch is handed out after this many bytes of records, even if it has few rows.
+    pub(crate) batch_bytes: usize,
     /// Where bad records are noted, if they do not stop the query.
     pub(crate) bad: Option<BadSink>,
     /// What ends the query early.
     pub(crate) interrupt: Interrupt,
+    /// The threads that read ahead and scan.
+    pub(crate) crew: Crew,
     /// What threads keep until they have ended. Nothing reads it.
     #[expect(dead_code, reason = "that it is there is what it is for")]
     pub(crate) kept: Option<Held>,

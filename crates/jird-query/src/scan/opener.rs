@@ -4,7 +4,7 @@
 //! and each partition is one part that one thread reads. [`drive`] pushes results instead, so it runs only where the
 //! results keep the order of the input: there, one partition is all of a file.
 //!
-//! Scanning happens on separate threads, which send batches over a short channel. So DataFusion's threads never wait
+//! Scanning happens on threads of a [crew](jird_formats::Crew), which send batches over a short channel. So DataFusion's threads never wait
 //! for a disk. Dropping the stream closes the channel, which stops the scan.
 
 use super::handle::FileHandle;
@@ -28,7 +28,7 @@ use jird::{
     Path,
     record::{Field, Mismatches, Predicate, Projection},
 };
-use jird_formats::{Accumulator, ColumnBuilder, apart, caught, holds};
+use jird_formats::{Accumulator, ColumnBuilder, caught, holds};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -37,10 +37,6 @@ use tokio::sync::mpsc::{Sender, channel};
 
 /// The maximum number of batches that wait for DataFusion.
 const WAITING: usize = 4;
-
-/// A batch is handed out after this many bytes of records, even if it has few rows. This is far below the 2 GiB that
-/// offsets can count.
-const BATCH_BYTES: usize = 16 << 20;
 
 /// Our [`FileOpener`].
 #[derive(Debug)]
@@ -67,10 +63,11 @@ impl FileOpener for NdjsonOpener {
         });
         let source = Arc::clone(&file);
         let (sink, notes) = (plan.shared.options.bad.clone(), plan.notes);
+        let crew = plan.shared.options.crew.clone();
         let range_start = range.as_ref().map_or(0, |range| range.start);
         Ok(Box::pin(async move {
             let (sender, mut receiver) = channel(WAITING);
-            apart("jird-scan", None, move || {
+            crew.run("jird-scan", move || {
                 // Without its error, what was scanned before would be taken for all.
                 if let Err(words) = caught(|| plan.run(&file, range, &sender)) {
                     let message = format!("the scan failed in a way that is a bug: {words}");
@@ -546,7 +543,7 @@ impl Rows<'_> {
             self.dropped.push(self.count - 1);
             return Err(self.plan.shared.columns[column].unfit(row.field(slot)));
         }
-        if self.count >= self.plan.batch_rows || self.bytes >= BATCH_BYTES {
+        if self.count >= self.plan.batch_rows || self.bytes >= self.plan.shared.options.batch_bytes {
             return Ok(self.flush(emit));
         }
         Ok(ControlFlow::Continue(()))

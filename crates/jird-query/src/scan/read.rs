@@ -3,13 +3,14 @@
 use super::ScanOptions;
 use crate::bad::{BadSink, Found, Wrong};
 use crate::error::{Error, with_hint};
-use crate::input::{Chosen, Input, InputFile, Wanted};
+use crate::input::{Chosen, Input, InputFile, Layout, Wanted};
 use crate::interrupt::Interrupt;
 use jird::lines::{self, Bad, Check, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
     ErrorKind, Path,
     record::{Predicate, Projection},
 };
+use jird_formats::Crew;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -31,6 +32,7 @@ pub(crate) struct Reader {
     /// The blocks of a store that are read; without them, all.
     chosen: Option<Arc<Chosen>>,
     interrupt: Interrupt,
+    crew: Crew,
 }
 
 /// What a [`Reader`] has seen.
@@ -75,6 +77,7 @@ impl Reader {
             trusting: LineReader::new(trusting),
             chosen: None,
             interrupt: options.interrupt.clone(),
+            crew: options.crew.clone(),
         }
     }
 
@@ -105,7 +108,7 @@ impl Reader {
         mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
         mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { bad: sink, counts, record_limit, lines, trusting, chosen, interrupt } = self;
+        let Self { bad: sink, counts, record_limit, lines, trusting, chosen, interrupt, crew } = self;
         interrupt.check()?;
         let store = file.store_text();
         let lines = if store.is_some() { trusting } else { lines };
@@ -154,7 +157,13 @@ impl Reader {
         // Lines that are left out are not counted.
         let condition = filter.filter(|_| !*counts).map(|filter| (filter.clone(), projection.paths().to_vec()));
         let pass_by = sink.as_ref().map(|bad| bad.rows_of(file));
-        let wanted = Wanted { columns: columns(projection), condition, pass_by, interrupt: interrupt.clone() };
+        let wanted = Wanted {
+            columns: columns(projection),
+            condition,
+            pass_by,
+            interrupt: interrupt.clone(),
+            crew: crew.clone(),
+        };
         let read = |part: Part<'_>| lines.read(part, counting, (projection, filter), visit, bad, end);
         run(file, range, wanted, (chosen.as_deref(), projection.paths()), read)
     }
@@ -179,8 +188,8 @@ impl Reader {
             let scanned = Scanned { records, ..Scanned::default() };
             return Ok(seen(Seen { bytes: 0, done: 0, scanned, found: Found::default() }));
         }
-        let interrupt = self.interrupt.clone();
-        let wanted = Wanted { columns: Some(Vec::new()), pass_by, interrupt, ..Wanted::default() };
+        let (interrupt, crew) = (self.interrupt.clone(), self.crew.clone());
+        let wanted = Wanted { columns: Some(Vec::new()), pass_by, interrupt, crew, ..Wanted::default() };
         run(file, range, wanted, (None, &[]), |part| self.lines.pieces(part, each))
     }
 }
@@ -277,9 +286,9 @@ impl Places<'_> {
         let (file, text) = (self.file, piece.text());
         let at = at.min(text.len());
         let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        // In layouts with long records, `start` moves to the record's first byte, past blank lines before it.
-        let is_long = file.layout.has_long_records();
-        let start = start + if is_long { at - start - text[start..at].trim_ascii_start().len() } else { 0 };
+        // In layouts where other bytes than line feeds are lines, `start` moves to the record's first byte.
+        let is_padded = !file.layout.is_newline(b'\n');
+        let start = start + if is_padded { at - start - text[start..at].trim_ascii_start().len() } else { 0 };
         let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline);
         let located = jird::Error::new(kind, (at - start) as u64).locate(&text[start..end]);
         let (line, column) = self.place(piece, at);
@@ -288,15 +297,22 @@ impl Places<'_> {
             pointer => format!(", at {pointer}"),
         };
         let rule = with_hint(kind.to_string(), kind, self.record_limit, &text[at..]);
+        let is_csv = file.layout == Layout::Lines && line == 1 && looks_like_csv(&text[start..end]);
+        let hint = if is_csv { "; `--from csv` reads CSV" } else { "" };
         let (snippet, caret) = (located.snippet(), located.caret());
         Error::record(format!(
-            "{}:{line}:{}: {rule} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
+            "{}:{line}:{}: {rule} (byte {}{pointer}){hint}\n  {snippet}\n  {:caret$}^",
             file.shown(),
             column + 1,
             piece.offset() + at as u64,
             "",
         ))
     }
+}
+
+/// Whether a line that is not JSON may be the header of CSV.
+fn looks_like_csv(line: &[u8]) -> bool {
+    !line.starts_with(b"{") && !line.starts_with(b"[") && line.iter().any(|byte| b",;|\t".contains(byte))
 }
 
 /// An input, cut into pieces of work.

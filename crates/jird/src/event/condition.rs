@@ -38,12 +38,15 @@ pub struct Condition {
     /// The values at the paths, concatenated.
     texts: String,
     spans: Vec<(Option<Kind>, usize, usize)>,
+    /// By path: whether a record had a value there.
+    met: Vec<bool>,
 }
 
 impl Condition {
     /// A condition whose predicate's slots are indices into `paths`.
     pub fn new(predicate: Predicate, paths: Vec<Path>) -> Self {
-        Self { predicate, paths, mismatches: Mismatches::default(), texts: String::new(), spans: Vec::new() }
+        let met = vec![false; paths.len()];
+        Self { predicate, paths, mismatches: Mismatches::default(), texts: String::new(), spans: Vec::new(), met }
     }
 
     /// The paths of the values that the predicate compares.
@@ -54,6 +57,11 @@ impl Condition {
     /// The predicate, whose slots are indices into the [paths](Self::paths).
     pub fn predicate(&self) -> &Predicate {
         &self.predicate
+    }
+
+    /// By path: whether a record so far had a value there.
+    pub fn met(&self) -> &[bool] {
+        &self.met
     }
 
     /// How often values of different kinds were compared, in all records so far.
@@ -74,9 +82,10 @@ impl Condition {
         }
         self.texts.clear();
         self.spans.clear();
-        for path in &self.paths {
+        for (path, met) in self.paths.iter().zip(&mut self.met) {
             let start = self.texts.len();
             let kind = find(record, path).and_then(|at| write_value(record.item(at), &mut self.texts));
+            *met |= kind.is_some();
             self.spans.push((kind, start, self.texts.len()));
         }
         let texts = &self.texts;

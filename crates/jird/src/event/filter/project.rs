@@ -27,6 +27,8 @@ use crate::event::{Interest, Key, Pattern, Place, Sink};
 pub struct Project<S> {
     sink: S,
     tracker: Tracker,
+    /// By pattern: whether a value was there.
+    met: Vec<bool>,
     /// Where the patterns lead that match up to the value of the current key.
     behind_key: Option<Leads>,
     /// A key held back until its value has begun: the value is wanted only if it is not a scalar.
@@ -57,14 +59,21 @@ enum ProjectState {
 impl<S: Sink> Project<S> {
     /// Forwards to `sink` the values that `paths` lead to.
     pub fn new(sink: S, paths: impl IntoIterator<Item = Pattern>) -> Self {
+        let paths: Vec<_> = paths.into_iter().collect();
         Self {
             sink,
-            tracker: Tracker::new(paths.into_iter().collect()).first_only(),
+            met: vec![false; paths.len()],
+            tracker: Tracker::new(paths).first_only(),
             behind_key: None,
             pending: Pending::default(),
             state: ProjectState::Looks,
             depth: 0,
         }
+    }
+
+    /// By pattern: whether a record so far had a value there. Of several patterns that lead to a value, it is the first.
+    pub fn met(&self) -> &[bool] {
+        &self.met
     }
 
     /// A reference to the sink.
@@ -84,6 +93,13 @@ impl<S: Sink> Project<S> {
             None if self.tracker.is_in_array() => self.tracker.element(),
             // Every record is forwarded, even if it is empty.
             None => Leads { further: true, ..self.tracker.root() },
+        }
+    }
+
+    #[inline]
+    fn meet(&mut self, leads: Leads) {
+        if let Some(pattern) = leads.there {
+            self.met[pattern] = true;
         }
     }
 
@@ -168,6 +184,7 @@ impl<S: Sink> Sink for Project<S> {
             ProjectState::Looks => {}
         }
         let leads = self.tracker.key(key.text());
+        self.meet(leads);
         if leads.there.is_some() {
             if self.sink.key(key)? == Interest::Skip {
                 return Ok(Interest::Skip);

@@ -27,6 +27,8 @@ pub struct JsonSink<W: io::Write> {
     /// All records are elements of one array.
     array: bool,
     records: u64,
+    /// The line of the last record, if lines are kept.
+    line: Option<u64>,
     /// Where the record that is not complete begins, as an offset in the whole output.
     open_at: Option<u64>,
     /// The number of open arrays and objects.
@@ -58,11 +60,28 @@ impl<W: io::Write> JsonSink<W> {
             canonical: None,
             array: false,
             records: 0,
+            line: None,
             open_at: None,
             depth: 0,
             first: true,
             behind_key: false,
         }
+    }
+
+    /// Keeps the lines of the source, if it has lines: before each record stand carriage returns, which are white space in
+    /// JSON, so that there are as many before it as line feeds in the source.
+    ///
+    /// ```
+    /// use jird::event::{self, JsonSink, JsonSource};
+    /// let mut lines = JsonSink::new(Vec::new()).keeping_lines();
+    /// event::copy(&mut JsonSource::from_slice(b"\n[1,\n2] 3\n\n4"), &mut lines)?;
+    /// assert_eq!(lines.into_inner(), b"\r[1,2]\n\r3\n\r\r4\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn keeping_lines(mut self) -> Self {
+        self.line = Some(1);
+        self
     }
 
     /// Writes all records as elements of one array.
@@ -211,9 +230,15 @@ fn separate<W: io::Write>(
 impl<W: io::Write> Sink for JsonSink<W> {
     type Error = Error;
 
-    fn begin_record(&mut self, _place: Place) -> Result<(), Error> {
+    fn begin_record(&mut self, place: Place) -> Result<(), Error> {
         if let Some(open_at) = self.open_at.take() {
             self.take_back(open_at)?;
+        }
+        if let Some(line) = self.line {
+            for _ in line..place.line {
+                self.raw("\r")?;
+            }
+            self.line = Some(line.max(place.line));
         }
         self.open_at = Some(self.out.sink().taken + self.out.buffer().len() as u64);
         (self.depth, self.first, self.behind_key) = (0, true, false);
