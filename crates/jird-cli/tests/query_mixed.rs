@@ -85,7 +85,7 @@ fn values_are_passed_on_as_they_are() {
         ("select nullif(a, 1.0) as v where k = 'x'", "{\"v\":null}\n{\"v\":200.5}\n{\"v\":\"fast\"}"),
         (
             "select upper(a) as v, a || '!' as w where k = 'x'",
-            "{\"v\":\"1\",\"w\":\"1!\"}\n{\"v\":\"200.5\",\"w\":\"200.5!\"}\n{\"v\":\"FAST\",\"w\":\"fast!\"}",
+            "{\"v\":null,\"w\":\"1!\"}\n{\"v\":null,\"w\":\"200.5!\"}\n{\"v\":\"FAST\",\"w\":\"fast!\"}",
         ),
         (
             "select v from (select a as v from stream where k = 'y' union all select 'none') order by v",

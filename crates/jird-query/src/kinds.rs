@@ -7,8 +7,9 @@ use crate::scan::{ScanOptions, Told};
 use crate::sql::Leaf;
 use jird::{
     Kind,
-    record::{Literal, Predicate},
+    record::{Comparison, Literal, Predicate},
 };
+use jird_store::time;
 
 /// A field, and the kind of value that a condition expects there.
 struct Taken {
@@ -18,6 +19,10 @@ struct Taken {
     is: bool,
     /// The first value of another kind.
     other: Option<(Kind, String)>,
+    /// The constant, if it is a time, and texts are before or after it.
+    time: Option<Box<str>>,
+    /// The first text that is a time in another form.
+    unlike: Option<String>,
 }
 
 /// Notes show this many characters of a value.
@@ -37,7 +42,14 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
             let field = row.field(taken.slot);
             match field.kind() {
                 None | Some(Kind::Null) => {}
-                Some(kind) if kind == taken.kind => taken.is = true,
+                Some(kind) if kind == taken.kind => {
+                    taken.is = true;
+                    if let (Some(time), Some(text), None) = (&taken.time, field.as_str(), &taken.unlike)
+                        && time_form(&text).is_some_and(|form| Some(form) != time_form(time))
+                    {
+                        taken.unlike = Some(text.chars().take(SHOWN).collect());
+                    }
+                }
                 Some(kind) => {
                     taken.other.get_or_insert_with(|| (kind, field.raw().chars().take(SHOWN).collect()));
                 }
@@ -50,6 +62,13 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
     // If a field has both kinds, the query may test for each of them.
     let is_met = |slot: usize| all.iter().any(|taken| taken.slot == slot && taken.is);
     let note = |taken: &Taken| {
+        if let Some(text) = &taken.unlike {
+            return Some(format!(
+                "`{}` compares texts, and in the first {records} records they are written like {text}: `timestamp(…)` around both \
+                 compares times",
+                leaf.text
+            ));
+        }
         let (kind, value) = taken.other.as_ref().filter(|_| !is_met(taken.slot))?;
         let path = &paths[taken.slot];
         if Told::of(path).is_some() {
@@ -76,11 +95,17 @@ fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
         Literal::Text(_) => Some(Kind::String),
         Literal::Container(text) => Some(if text.starts_with('[') { Kind::Array } else { Kind::Object }),
     };
+    let mut time = None;
     let taken = match predicate {
         Predicate::And(parts) | Predicate::Or(parts) => return parts.iter().for_each(|part| take(part, all)),
         Predicate::Not(inner) => return take(inner, all),
         Predicate::CompareSlots { .. } | Predicate::IsNull { .. } => None,
-        Predicate::Compare { slot, literal, .. } => kind(literal).map(|kind| (*slot, kind)),
+        Predicate::Compare { slot, op, literal } => {
+            if let (Literal::Text(text), false) = (literal, matches!(op, Comparison::Eq | Comparison::Ne)) {
+                time = time_form(text).map(|_| text.clone());
+            }
+            kind(literal).map(|kind| (*slot, kind))
+        }
         Predicate::In { slot, list } => {
             let mut kinds = list.iter().filter_map(kind);
             let first = kinds.next();
@@ -90,7 +115,15 @@ fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
         Predicate::Like { slot, .. } | Predicate::Matches { slot, .. } => Some((*slot, Kind::String)),
         Predicate::Truth { slot } => Some((*slot, Kind::Bool)),
     };
-    all.extend(taken.map(|(slot, kind)| Taken { slot, kind, is: false, other: None }));
+    all.extend(taken.map(|(slot, kind)| Taken { slot, kind, is: false, other: None, time, unlike: None }));
+}
+
+/// How a text writes a time, if it is one: what stands between day and hour, and whether there is a zone. A day by itself is
+/// before all times of that day, however they are written.
+fn time_form(text: &str) -> Option<(char, bool)> {
+    time::parse(text.as_bytes())?;
+    let mut rest = text.chars().skip("2024-01-01".len());
+    Some((rest.next()?, rest.any(|char| matches!(char, 'Z' | 'z' | '+' | '-'))))
 }
 
 fn name(kind: Kind) -> &'static str {

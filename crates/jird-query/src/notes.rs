@@ -19,6 +19,8 @@ pub(crate) fn of(
         let values = match (to, count) {
             (Kept::Numbers, 1) => "value that is not a number was left out of what is computed",
             (Kept::Numbers, _) => "values that are not numbers were left out of what is computed",
+            (Kept::Texts, 1) => "value that is not a text became null",
+            (Kept::Texts, _) => "values that are not texts became null",
             (Kept::Json, 1) => "text that is not JSON became null",
             (Kept::Json, _) => "texts that are not JSON became null",
             (Kept::Times, 1) => "value that is not a time became null",

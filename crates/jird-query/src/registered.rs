@@ -31,6 +31,7 @@ pub(crate) fn register(
     context.register_udf(ScalarUDF::from(JsonArithmetic::new(Arc::clone(&infinite))));
     let left_out: LeftOut = Arc::new(rewritten.narrowed.iter().map(|_| AtomicU64::new(0)).collect());
     context.register_udf(ScalarUDF::from(Narrow::numbers(Arc::clone(&left_out))));
+    context.register_udf(ScalarUDF::from(Narrow::texts(Arc::clone(&left_out))));
     context.register_udf(ScalarUDF::from(Narrow::json(Arc::clone(&left_out))));
     for of_json in [false, true] {
         context.register_udf(ScalarUDF::from(Timestamp::new(of_json, Arc::clone(&left_out))));

@@ -1,10 +1,13 @@
 //! The DataFusion session of a query.
 
 use crate::error::Error;
+use crate::filters::FiltersIntoScans;
 use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
 use crate::guard::{Guard, GuardCalls, Memory, constant_bytes};
 use crate::interrupt::Interrupt;
+use crate::rounded::RoundCasts;
 use crate::spill::Spill;
+use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
@@ -13,7 +16,10 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, GreedyMemoryPool, MemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::logical_expr::expr::WindowFunctionParams;
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, WindowFrameBound, WindowFrameUnits,
+};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
@@ -55,11 +61,16 @@ pub(crate) fn session(
     let options = config.options_mut();
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
+    // It refuses filters of aggregates whose columns it has named in two ways.
+    options.execution.skip_physical_aggregate_schema_check = true;
     options.optimizer.repartition_file_min_size = range_bytes_min.unwrap_or(RANGE_BYTES_MIN);
     if let Some(bytes) = memory_max {
         options.execution.sort_spill_reservation_bytes = MERGING_BYTES.min(bytes / MERGING_SHARE);
     }
-    let mut builder = SessionStateBuilder::new().with_config(config).with_default_features();
+    let mut builder = SessionStateBuilder::new()
+        .with_config(config)
+        .with_default_features()
+        .with_physical_optimizer_rules(FiltersIntoScans::rules());
     if let Some(bytes) = memory_max {
         let (pool, disk): (Arc<dyn MemoryPool>, _) = match spill {
             Some(spill) => (Arc::new(FairSpillPool::new(bytes)), spill.disk()),
@@ -83,6 +94,7 @@ pub(crate) fn session(
     let is_of_others = memory_max.is_some() && spill.is_none();
     let memory = Arc::new(Memory::new(&state.runtime_env().memory_pool, is_of_others));
     let guard = Guard { memory, interrupt: interrupt.clone() };
+    state.add_analyzer_rule(Arc::new(RoundCasts));
     state.add_analyzer_rule(Arc::new(GuardCalls(guard.clone())));
     state.config_mut().set_extension(Arc::new(guard));
     Ok(SessionContext::new_with_state(state))
@@ -141,6 +153,23 @@ pub(crate) fn scans(plan: &LogicalPlan, table: &str) -> usize {
     scans
 }
 
+/// Refuses a range of values that have no distance, such as texts. DataFusion would take each for a range of its own.
+fn check_range(window: &WindowFunctionParams, schema: &DFSchema) -> datafusion::error::Result<()> {
+    let frame = &window.window_frame;
+    let is_offset = |bound: &WindowFrameBound| match bound {
+        WindowFrameBound::Preceding(width) | WindowFrameBound::Following(width) => !width.is_null(),
+        WindowFrameBound::CurrentRow => false,
+    };
+    let has_offset = is_offset(&frame.start_bound) || is_offset(&frame.end_bound);
+    let kind = window.order_by.first().map(|key| key.expr.get_type(schema)).transpose()?;
+    let has_distance = |kind: &DataType| kind.is_numeric() || kind.is_temporal() || kind.is_null();
+    if frame.units == WindowFrameUnits::Range && has_offset && !kind.is_none_or(|kind| has_distance(&kind)) {
+        let message = "a window over a range of values needs numbers or times to order by: use number() or timestamp()";
+        return Err(Error::sql(message).into());
+    }
+    Ok(())
+}
+
 /// Refuses comparisons between a computed text and a computed number. DataFusion would compare them by casting the
 /// text.
 pub(crate) fn check_comparisons(plan: &LogicalPlan) -> datafusion::error::Result<()> {
@@ -151,6 +180,9 @@ pub(crate) fn check_comparisons(plan: &LogicalPlan) -> datafusion::error::Result
         }
         for expr in node.expressions() {
             expr.apply(|expr| {
+                if let Expr::WindowFunction(window) = expr {
+                    check_range(&window.params, &schema)?;
+                }
                 let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else {
                     return Ok(TreeNodeRecursion::Continue);
                 };

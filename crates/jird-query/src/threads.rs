@@ -67,7 +67,7 @@ impl Threads {
                 catches_panics_of_this_thread();
             })
             // None ends before all do.
-            .thread_keep_alive(Duration::from_secs(24 * 60 * 60))
+            .thread_keep_alive(Duration::from_hours(24))
             .on_thread_stop(move || held.wait());
         // Where the system has no more threads, it panics.
         let built = caught(|| builder.build().map_err(|error| error.to_string())).unwrap_or_else(Err);

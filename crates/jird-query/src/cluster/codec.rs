@@ -214,6 +214,7 @@ enum Function {
     Predicate(String, String),
     /// One that counts what it leaves out, and how many such calls the query has.
     Numbers(usize),
+    Texts(usize),
     Json(usize),
     Time(usize),
     TimeOfJson(usize),
@@ -230,7 +231,11 @@ impl Function {
         }
         if let Some(narrow) = inner.downcast_ref::<Narrow>() {
             let calls = narrow.left_out().len();
-            return Ok(Some(if narrow.to() == Kept::Json { Self::Json(calls) } else { Self::Numbers(calls) }));
+            return Ok(Some(match narrow.to() {
+                Kept::Json => Self::Json(calls),
+                Kept::Texts => Self::Texts(calls),
+                Kept::Numbers | Kept::Times => Self::Numbers(calls),
+            }));
         }
         if let Some(time) = inner.downcast_ref::<Timestamp>() {
             let calls = time.left_out().len();
@@ -255,6 +260,7 @@ impl Function {
                 PredicateUdf::new(leaf, Arc::default()).with_recipe(recipe.into()).into()
             }
             Self::Numbers(calls) => Narrow::numbers(left_out(calls)).into(),
+            Self::Texts(calls) => Narrow::texts(left_out(calls)).into(),
             Self::Json(calls) => Narrow::json(left_out(calls)).into(),
             Self::Time(calls) => Timestamp::new(false, left_out(calls)).into(),
             Self::TimeOfJson(calls) => Timestamp::new(true, left_out(calls)).into(),

@@ -5,6 +5,7 @@
 
 use super::message::{self, PathName, of_json, wrong};
 use crate::error::Error;
+use crate::interrupt::Interrupt;
 use crate::session::{is_aggregate, session};
 use crate::sql::{self, Known, Leaf, Rewritten, Style};
 use datafusion::error::Result;
@@ -103,7 +104,7 @@ fn aggregates() -> Result<&'static HashSet<String>> {
     if let Some(names) = NAMES.get() {
         return Ok(names);
     }
-    let state = session(1, None, None)?.state();
+    let state = session(None, None, &Interrupt::default())?.state();
     let names = state.aggregate_functions().keys().filter(|name| is_aggregate(&state, name)).cloned().collect();
     Ok(NAMES.get_or_init(|| names))
 }

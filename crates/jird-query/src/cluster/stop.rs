@@ -27,7 +27,7 @@ impl Stop {
             all.extend(more);
             Ok(Transformed::yes(Arc::new(Alone::new(plan)) as Arc<dyn ExecutionPlan>))
         });
-        let plan = watched(plan.data()?, &all[0])?;
+        let plan = watched(plan.data()?, &all[0], None)?;
         plan.apply(|node| {
             let scan = node.downcast_ref::<DataSourceExec>();
             if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {

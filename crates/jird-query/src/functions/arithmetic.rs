@@ -1,6 +1,6 @@
 //! Integer arithmetic that never wraps. DataFusion's `+`, `-`, `*` and `sum` would wrap silently.
 
-use super::number_compare;
+use super::{number_compare, time_compare};
 use crate::error::Error;
 use crate::sql::SUM_ARGUMENT;
 use arrow::array::ArrayRef;
@@ -62,12 +62,12 @@ impl ExprPlanner for CheckedPlanner {
             BinaryOperator::Minus => Operation::Subtract,
             BinaryOperator::Multiply => Operation::Multiply,
             BinaryOperator::Divide => return ratio(expr, schema),
-            BinaryOperator::Eq => return number_compare::plan(expr, Operator::Eq, schema),
-            BinaryOperator::NotEq => return number_compare::plan(expr, Operator::NotEq, schema),
-            BinaryOperator::Lt => return number_compare::plan(expr, Operator::Lt, schema),
-            BinaryOperator::LtEq => return number_compare::plan(expr, Operator::LtEq, schema),
-            BinaryOperator::Gt => return number_compare::plan(expr, Operator::Gt, schema),
-            BinaryOperator::GtEq => return number_compare::plan(expr, Operator::GtEq, schema),
+            BinaryOperator::Eq => return comparison(expr, Operator::Eq, schema),
+            BinaryOperator::NotEq => return comparison(expr, Operator::NotEq, schema),
+            BinaryOperator::Lt => return comparison(expr, Operator::Lt, schema),
+            BinaryOperator::LtEq => return comparison(expr, Operator::LtEq, schema),
+            BinaryOperator::Gt => return comparison(expr, Operator::Gt, schema),
+            BinaryOperator::GtEq => return comparison(expr, Operator::GtEq, schema),
             _ => return Ok(PlannerResult::Original(expr)),
         };
         let (left, right) = (expr.left.get_type(schema)?, expr.right.get_type(schema)?);
@@ -76,6 +76,14 @@ impl ExprPlanner for CheckedPlanner {
         }
         let function = ScalarUDF::from(Checked::new(operation));
         Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
+    }
+}
+
+/// Comparisons that DataFusion would make of other values.
+fn comparison(expr: RawBinaryExpr, op: Operator, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+    match time_compare::plan(expr, op, schema)? {
+        PlannerResult::Original(expr) => number_compare::plan(expr, op, schema),
+        planned @ PlannerResult::Planned(_) => Ok(planned),
     }
 }
 

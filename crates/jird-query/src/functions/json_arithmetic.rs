@@ -111,7 +111,10 @@ fn computed(operator: &str, left: &str, right: &str) -> Result<Option<String>> {
         return Err(Error::data(format!("`{left} {operator} {right}` has more than 38 digits")).into());
     }
     if operator == "integer" {
-        let double = Field::from_raw(left).as_number().and_then(Number::to_f64).map(f64::trunc);
+        if let Some(rounded) = rounded(left) {
+            return Ok(Some(rounded.to_string()));
+        }
+        let double = Field::from_raw(left).as_number().and_then(Number::to_f64).map(f64::round);
         // 2¹²⁷ is the first integer that does not fit.
         #[expect(clippy::cast_possible_truncation, reason = "checked")]
         return Ok(double.filter(|double| double.abs() < 2_f64.powi(127)).map(|double| (double as i128).to_string()));
@@ -135,6 +138,17 @@ fn computed(operator: &str, left: &str, right: &str) -> Result<Option<String>> {
         Numeral::F64(result).write(&mut text);
     }
     Ok(String::from_utf8(text).ok().filter(|text| !text.is_empty()))
+}
+
+/// A decimal without exponent as the nearest integer; halves are rounded away from zero.
+fn rounded(text: &str) -> Option<i128> {
+    let (whole, fraction) = text.split_once('.')?;
+    let (number, digits) = (integer(whole)?, fraction.as_bytes());
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let away = if whole.starts_with('-') { -1 } else { 1 };
+    if digits.first().is_some_and(|digit| *digit >= b'5') { number.checked_add(away) } else { Some(number) }
 }
 
 /// An integer with this number of decimal places; a negative number makes the last digits zeros. Halves are rounded away
@@ -184,7 +198,10 @@ mod tests {
             ("-7", "%", "2", Some("-1")),
             ("7.0", "/", "2", Some("3.5")),
             ("-9223372036854775809", "abs", "0", Some("9223372036854775809")),
-            ("-2.5", "integer", "0", Some("-2")),
+            ("-2.5", "integer", "0", Some("-3")),
+            ("-0.5", "integer", "0", Some("-1")),
+            ("9007199254740993.49", "integer", "0", Some("9007199254740993")),
+            ("2.5e0", "integer", "0", Some("3")),
             ("2.5", "floor", "0", Some("2.0")),
             ("2.25", "round", "1", Some("2.3")),
             ("-2.25", "trunc", "1", Some("-2.2")),

@@ -6,6 +6,7 @@ mod exact;
 mod in_rows;
 mod json_arithmetic;
 mod json_array;
+mod json_build;
 mod json_text;
 mod json_type;
 mod narrow;
@@ -16,6 +17,7 @@ mod predicate;
 mod regexp_extract;
 mod sort_key;
 mod time_bucket;
+mod time_compare;
 mod timestamp;
 mod zoned;
 
@@ -23,7 +25,7 @@ pub(crate) use arithmetic::CheckedPlanner;
 pub(crate) use json_arithmetic::JsonArithmetic;
 pub(crate) use json_text::json_text;
 pub(crate) use narrow::{LeftOut, Narrow};
-pub(crate) use predicate::PredicateUdf;
+pub(crate) use predicate::{PredicateUdf, json_texts};
 pub(crate) use timestamp::Timestamp;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
@@ -44,6 +46,7 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     functions.extend([zoned::AtTimeZone::new().into(), zoned::ToChar::new().into()]);
     functions.push(regexp_extract::RegexpExtract::new().into());
     functions.extend(json_array::JsonArray::all().map(ScalarUDF::from));
+    functions.extend(json_build::JsonBuild::all().map(ScalarUDF::from));
     functions.push(json_text::JsonText::new().into());
     functions.push(json_text::JsonText::of_json().into());
     functions.extend([order_key::OrderKey::bare().into(), order_key::OrderKey::with_text().into()]);

@@ -1,13 +1,14 @@
 //! Some of the values of a column of mixed kinds. What is left out is counted.
 
 use super::predicate::json_field;
-use crate::sql::{JSON_IN_TEXT, Kept, ONLY_NUMBERS};
+use crate::sql::{JSON_IN_TEXT, Kept, ONLY_NUMBERS, ONLY_TEXTS};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
+use jird::Kind;
 use jird::record::Field;
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -17,8 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// How many values each call that narrows an expression has left out, by the number of the call.
 pub(crate) type LeftOut = Arc<Vec<AtomicU64>>;
 
-/// The functions: of a column of JSON texts one returns the numbers, the other the values that texts hold as JSON; of
-/// everything else, null. The second argument is the number of the call.
+/// The functions: of a column of JSON texts one returns the numbers, another the texts, and one the values that texts hold
+/// as JSON; of everything else, null. The second argument is the number of the call.
 #[derive(Debug)]
 pub(crate) struct Narrow {
     to: Kept,
@@ -30,6 +31,11 @@ impl Narrow {
     /// The numbers. With a third argument, numbers that no double holds are left out too.
     pub(crate) fn numbers(left_out: LeftOut) -> Self {
         Self { to: Kept::Numbers, signature: Signature::variadic_any(Volatility::Immutable), left_out }
+    }
+
+    /// The texts, as JSON.
+    pub(crate) fn texts(left_out: LeftOut) -> Self {
+        Self { to: Kept::Texts, ..Self::numbers(left_out) }
     }
 
     /// The values that texts hold as JSON, and all values that are no texts.
@@ -66,7 +72,11 @@ impl Hash for Narrow {
 
 impl ScalarUDFImpl for Narrow {
     fn name(&self) -> &'static str {
-        if self.to == Kept::Json { JSON_IN_TEXT } else { ONLY_NUMBERS }
+        match self.to {
+            Kept::Json => JSON_IN_TEXT,
+            Kept::Texts => ONLY_TEXTS,
+            Kept::Numbers | Kept::Times => ONLY_NUMBERS,
+        }
     }
 
     fn signature(&self) -> &Signature {
@@ -87,10 +97,13 @@ impl ScalarUDFImpl for Narrow {
         let is_finite = arrays.len() > 2;
         let keep = |text| match self.to {
             Kept::Json => json_in(text),
+            Kept::Texts => (Field::from_raw(text).kind() == Some(Kind::String)).then_some(Cow::Borrowed(text)),
             _ => number(text, is_finite),
         };
         let kept: StringArray = texts.iter().map(|text| keep(text?)).collect();
-        let left_out = kept.null_count() - texts.null_count();
+        let is_null = |text: &str| self.to == Kept::Texts && Field::from_raw(text).is_null();
+        let nulls = texts.iter().filter(|text| text.is_none_or(is_null)).count();
+        let left_out = kept.null_count() - nulls;
         if left_out > 0 {
             let call = arrays[1].as_primitive_opt::<Int64Type>().filter(|calls| !calls.is_empty());
             let call = call.and_then(|calls| usize::try_from(calls.value(0)).ok());

@@ -2,7 +2,7 @@
 //! same code.
 
 use crate::sql::Leaf;
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray, StructArray};
 use arrow::datatypes::{DataType, FieldRef, Float64Type};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
@@ -122,7 +122,7 @@ pub(super) fn as_json(array: &ArrayRef) -> Result<StringArray> {
 }
 
 /// Converts any column to JSON texts. What JSON does not have becomes null.
-pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
+pub(crate) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
     if array.data_type() == &DataType::Null {
         return as_json(array);
     }
@@ -133,6 +133,9 @@ pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
             String::from_utf8(text).ok()
         };
         return Ok(doubles.iter().map(|value| value.filter(|value| value.is_finite()).and_then(text)).collect());
+    }
+    if let Some(structs) = array.as_struct_opt() {
+        return objects(structs);
     }
     if let Some(lists) = array.as_list_opt::<i32>() {
         let DataType::List(inner) = array.data_type() else { return as_json(array) };
@@ -164,6 +167,23 @@ pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
             .then(|| if bare { formatter.value(row).to_string() } else { format!("\"{}\"", formatter.value(row)) })
     };
     Ok((0..array.len()).map(text).collect())
+}
+
+/// Structs as JSON objects.
+fn objects(structs: &StructArray) -> Result<StringArray> {
+    let members = structs.columns().iter().zip(structs.fields()).map(|(column, field)| {
+        let mut key = Vec::new();
+        write_string(field.name(), &mut key);
+        Ok((String::from_utf8_lossy(&key).into_owned(), json_texts(column, field)?))
+    });
+    let members = members.collect::<Result<Vec<_>>>()?;
+    let object = |row: usize| {
+        let member = |(key, values): &(String, StringArray)| {
+            format!("{key}:{}", if values.is_valid(row) { values.value(row) } else { "null" })
+        };
+        structs.is_valid(row).then(|| format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(",")))
+    };
+    Ok((0..structs.len()).map(object).collect())
 }
 
 /// The names of raw and canonical columns, and of the results of our functions, mark JSON text, in case DataFusion drops the

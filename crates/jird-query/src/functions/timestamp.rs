@@ -71,8 +71,10 @@ impl ScalarUDFImpl for Timestamp {
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
         Ok(match &types[0] {
-            DataType::Timestamp(_, zone) if !self.of_json => data_type(zone.clone()),
-            DataType::Date32 | DataType::Date64 if !self.of_json => data_type(None),
+            DataType::Timestamp(_, Some(zone)) if !self.of_json && **zone != *"+00:00" => {
+                data_type(Some(Arc::clone(zone)))
+            }
+            DataType::Timestamp(_, None) | DataType::Date32 | DataType::Date64 if !self.of_json => data_type(None),
             _ => data_type(Some("UTC".into())),
         })
     }

@@ -73,9 +73,11 @@ const FUNCTIONS: &[(Growth, &str)] = &[
         "+ - * at_time_zone in_rows json_arithmetic json_at json_compare json_contains json_distinct json_elements \
          json_greatest json_in_text json_key json_keys json_least json_len json_length json_of_key json_of_keys \
          json_position json_reverse json_slice json_sort json_text json_type number number_compare only_numbers order_key \
-         order_value sort_key sum_argument text time_bucket time_of_json timestamp",
+         order_value sort_key sum_argument text time_bucket interval_length time_of_json timestamp only_texts json_any json_all",
     ),
     (Join, "json_join"),
+    (Times(8), "json_array json_object json_concat"),
+    (Repeat, "json_repeat"),
     (
         Slow,
         "find_in_set levenshtein regexp_count regexp_instr regexp_like strpos array_has_all array_has_any array_position",

@@ -1,10 +1,11 @@
 //! The text of one value.
 
+use crate::functions::json_texts;
 use crate::sql::{Output, OutputKind};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, UInt64Array,
 };
-use arrow::datatypes::{DataType, FieldRef, Float64Type, Int64Type, UInt64Type};
+use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, Float64Type, Int64Type, UInt64Type};
 use arrow::error::ArrowError;
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
@@ -12,6 +13,7 @@ use jird::event::{Numeral, write_string};
 use jird::record::Field;
 use jird_formats::{Cell, ColumnType, JsonCells};
 use std::io::Write;
+use std::sync::Arc;
 
 /// One column of a batch, ready to be printed.
 pub(super) enum Cells<'a> {
@@ -41,7 +43,11 @@ pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Float16 | DataType::Float32 => DataType::Float64,
         DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => DataType::Utf8,
         DataType::Dictionary(_, value) => (**value).clone(),
-        _ => return Ok(std::sync::Arc::clone(array)),
+        DataType::Struct(_) => {
+            let field = Arc::new(ArrowField::new("struct", array.data_type().clone(), true));
+            return Ok(Arc::new(json_texts(array, &field)?));
+        }
+        _ => return Ok(Arc::clone(array)),
     };
     cast(array, &target)
 }
@@ -61,7 +67,9 @@ impl<'a> Cells<'a> {
             DataType::Int64 => Self::Int(array.as_primitive::<Int64Type>()),
             DataType::UInt64 => Self::Unsigned(array.as_primitive::<UInt64Type>()),
             DataType::Float64 => Self::Float(array.as_primitive::<Float64Type>()),
-            DataType::Utf8 if ColumnType::is_json(field) => Self::Json(array.as_string()),
+            DataType::Utf8 if ColumnType::is_json(field) || field.data_type().is_nested() => {
+                Self::Json(array.as_string())
+            }
             DataType::Utf8 => Self::Text(array.as_string()),
             DataType::List(inner) => Self::List(array.as_list(), inner.clone()),
             DataType::Decimal128(..) | DataType::Decimal256(..) => {

@@ -37,6 +37,12 @@ const FUNCTIONS: &[(&str, &str)] = &[
 
 /// How many arguments a function takes, and what to say beside it.
 const COUNTS: &[(&str, usize, &str)] = &[
+    (JSON_AT, 2, ": the array, and a place; places count from 1, or from -1 at the end"),
+    (JSON_CONTAINS, 2, ": the array, and a value"),
+    (JSON_ELEMENTS, 1, ""),
+    (JSON_JOIN, 2, ": the array, and what stands between its elements"),
+    (JSON_KEYS, 1, ""),
+    (JSON_LEN, 1, ""),
     (JSON_LENGTH, 1, ": arrays of JSON have one dimension"),
     (JSON_SLICE, 3, ": the array, the first place, and the last one; both count from 1, or from -1 at the end"),
     (JSON_POSITION, 2, ""),

@@ -1,18 +1,21 @@
 //! Rewrites calls: functions, aggregates and windows.
 
-use super::expr::{Context, arguments, arguments_mut, call, function_name, is_call};
+use super::expr::{Context, Wants, arguments, arguments_mut, call, function_name, is_call};
 use super::forms::{Form, Mixing, canonical, mixed, of_key, to_json, to_key, to_order, uncounted_numbers};
 use super::literal;
 use super::select::Rewriter;
+use super::times::{is_range_of_times, is_span, is_time};
 use super::uses::{
     JSON_ARITHMETIC, JSON_SUM, Kept, NUMBER_AVG, NUMBER_SUM, NeedKind, ORDER_VALUE, Rep, SORT_KEY, TIME_OF_JSON,
 };
 use crate::error::Error;
+use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, Value, WindowFrame, WindowFrameBound,
-    WindowFrameUnits, WindowType,
+    BinaryOperator, CaseWhen, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments, Ident, NullTreatment, ObjectName, OrderByExpr, Value, WindowFrame,
+    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
+use jird::record::Literal;
 use jird_formats::ColumnType;
 
 /// Functions that take a time, and the place of that argument.
@@ -28,10 +31,17 @@ const TIMED: &[(&str, usize)] = &[
     ("to_date", 0),
 ];
 
+/// Aggregates whose result depends on the order of what they are given.
+const ORDERED: &[&str] = &["array_agg", "first_value", "last_value", "nth_value", "string_agg"];
+
 impl Rewriter<'_> {
     pub(super) fn call(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         if let Some(form) = self.distinct_in_order(expr, context)? {
             return Ok(form);
+        }
+        if let Some(meant) = next_value(expr)? {
+            *expr = meant;
+            return self.any(expr, context);
         }
         let Expr::Function(function) = expr else { return Ok(Form::Typed) };
         let name = function_name(function);
@@ -51,12 +61,20 @@ impl Rewriter<'_> {
             *expr = self.time_call(function, &name, *place, context)?;
             return Ok(Form::Typed);
         }
+        if let Some(meant) = matches_all(function) {
+            *expr = meant;
+            return self.any(expr, context);
+        }
         let aggregate = (self.aggregates)(&name);
         let mixing = Mixing::of(&name, aggregate);
         let inner = Context {
             // `grouping(x)` asks about a group.
             in_aggregate: context.in_aggregate || aggregate && function.over.is_none() && name != "grouping",
-            text: mixing == Mixing::Texts && function.over.is_none(),
+            wants: match name.as_str() {
+                _ if mixing != Mixing::Texts || function.over.is_some() => Wants::Numbers,
+                "concat" | "concat_ws" | "string_agg" => Wants::AllAsTexts,
+                _ => Wants::Texts,
+            },
         };
         let form = if let Some(rep) = representation(function, &name, aggregate) {
             for argument in arguments_mut(function) {
@@ -70,6 +88,10 @@ impl Rewriter<'_> {
             function.name = ObjectName::from(vec![Ident::new("regexp_like")]);
         }
         if let FunctionArguments::List(FunctionArgumentList { clauses, .. }) = &mut function.args {
+            if aggregate && !ORDERED.contains(&name.as_str()) {
+                // DataFusion hands the keys to functions that do not ask for an order, which panic.
+                clauses.retain(|clause| !matches!(clause, FunctionArgumentClause::OrderBy(_)));
+            }
             for clause in clauses {
                 if let FunctionArgumentClause::OrderBy(order) = clause {
                     self.sort_keys(order, inner)?;
@@ -98,7 +120,9 @@ impl Rewriter<'_> {
         context: Context,
     ) -> Result<Expr, Error> {
         for (index, argument) in arguments_mut(function).into_iter().enumerate() {
-            if index == place {
+            if index == place && is_span(argument) {
+                self.expr(argument, context)?;
+            } else if index == place {
                 self.time(argument, context)?;
             } else {
                 self.expr(argument, context)?;
@@ -123,6 +147,16 @@ impl Rewriter<'_> {
             *group = match self.any(group, context)? {
                 Form::Json => canonical(group.clone()),
                 Form::Typed => call(SORT_KEY, vec![group.clone()]),
+            };
+        }
+        if let (Some(frame), [key]) = (&window.window_frame, &mut window.order_by[..])
+            && frame.units == WindowFrameUnits::Range
+            && is_range_of_times(frame)
+        {
+            return if is_time(&key.expr) {
+                self.expr(&mut key.expr, context)
+            } else {
+                self.time(&mut key.expr, context)
             };
         }
         let before = window.order_by.clone();
@@ -358,4 +392,65 @@ fn counts_a_range(frame: &WindowFrame) -> bool {
 
 fn is_distinct(function: &Function) -> bool {
     matches!(&function.args, FunctionArguments::List(list) if list.duplicate_treatment == Some(DuplicateTreatment::Distinct))
+}
+
+/// `lead(x, n) ignore nulls` as the n-th value of the rows that follow, and `lag` as that of the rows before: DataFusion 55
+/// counts nulls in `lead` (apache/datafusion#25471). `None` for other calls.
+fn next_value(expr: &Expr) -> Result<Option<Expr>, Error> {
+    let Expr::Function(function) = expr else { return Ok(None) };
+    let follows = match function_name(function).as_str() {
+        "lead" => true,
+        "lag" => false,
+        _ => return Ok(None),
+    };
+    let FunctionArguments::List(list) = &function.args else { return Ok(None) };
+    let ignores = FunctionArgumentClause::IgnoreOrRespectNulls(NullTreatment::IgnoreNulls);
+    if function.null_treatment != Some(NullTreatment::IgnoreNulls) && !list.clauses.contains(&ignores) {
+        return Ok(None);
+    }
+    let Some(WindowType::WindowSpec(window)) = &function.over else { return Ok(None) };
+    let given = arguments(function);
+    let (Some(value), rest) = (given.first(), given.get(1..).unwrap_or_default()) else { return Ok(None) };
+    let places = match rest.first().map(|places| literal::literal(places)) {
+        None => 1,
+        Some(Some(Literal::Number(places))) => places.parse::<i64>().ok().filter(|places| *places > 0).unwrap_or(0),
+        Some(_) => 0,
+    };
+    if places == 0 {
+        return Err(Error::sql("`ignore nulls` takes `lead` and `lag` by a constant number of rows above 0"));
+    }
+    let number = Expr::value(Value::Number(if follows { places } else { -places }.to_string(), false));
+    let Expr::Function(mut nth) = call("nth_value", vec![(*value).clone(), number]) else { return Ok(None) };
+    nth.null_treatment = Some(NullTreatment::IgnoreNulls);
+    nth.filter.clone_from(&function.filter);
+    let one = || Some(Box::new(Expr::value(Value::Number("1".to_owned(), false))));
+    let (start_bound, end_bound) = if follows {
+        (WindowFrameBound::Following(one()), WindowFrameBound::Following(None))
+    } else {
+        (WindowFrameBound::Preceding(None), WindowFrameBound::Preceding(one()))
+    };
+    let frame = WindowFrame { units: WindowFrameUnits::Rows, start_bound, end_bound: Some(end_bound) };
+    nth.over = Some(WindowType::WindowSpec(WindowSpec { window_frame: Some(frame), ..window.clone() }));
+    let nth = Expr::Function(nth);
+    Ok(Some(match rest.get(1) {
+        Some(default) => call("coalesce", vec![nth, (*default).clone()]),
+        None => nth,
+    }))
+}
+
+/// A call that matches `.*` as a condition: DataFusion 55 says false of null there (apache/datafusion#24379). `None` for
+/// other calls.
+fn matches_all(function: &Function) -> Option<Expr> {
+    let given = arguments(function);
+    let (true, [value, pattern, ..]) = (is_call(function, "regexp_like"), &given[..]) else { return None };
+    (*literal::text(pattern)? == *".*").then(|| Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: vec![CaseWhen {
+            condition: Expr::IsNotNull(call("lower", vec![(*value).clone()]).into()),
+            result: Expr::value(Value::Boolean(true)),
+        }],
+        else_result: None,
+    })
 }

@@ -3,7 +3,7 @@
 //! The distinct values are collected in any order, and then sorted: DataFusion sorts them while it collects, and would
 //! collect once for two aggregates that differ in the direction only.
 
-use super::expr::{Context, arguments, call, function_name};
+use super::expr::{Context, Wants, arguments, call, function_name};
 use super::forms::{Form, canonical, to_json, to_key};
 use super::select::Rewriter;
 use super::uses::{JSON_JOIN, JSON_OF_KEYS};
@@ -28,13 +28,13 @@ impl Rewriter<'_> {
         if rest.len() != usize::from(joins) || strip(&key.expr).to_string() != strip(value).to_string() {
             return Ok(None);
         }
-        let inner = Context { in_aggregate: true, text: false };
+        let inner = Context { in_aggregate: true, wants: Wants::Numbers };
         let (mut value, mut rest, mut filter) = (value.clone(), rest.to_vec(), function.filter.clone());
         let form = self.any(&mut value, inner)?;
         if joins || form == Form::Json {
             value = to_key(canonical(to_json(value, form)));
         }
-        self.all(&mut rest, Context { text: true, ..context })?;
+        self.all(&mut rest, Context { wants: Wants::Texts, ..context })?;
         if let Some(filter) = &mut filter {
             self.condition(filter, inner)?;
         }

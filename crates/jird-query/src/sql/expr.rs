@@ -2,16 +2,17 @@
 
 use super::calls::bracketed;
 use super::forms::{Form, Plain, canonical, compared, mixed, to_json, to_order, truth};
-use super::literal::is_json;
+use super::literal::{is_json, is_long};
 use super::member::{is_in_subquery, negated};
 use super::scope::{ComputedRef, FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
-use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, Kept, Need, NeedKind, Rep};
+use super::times::is_span;
+use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, Kept, Need, NeedKind, ONLY_TEXTS, Rep};
 use super::{chain::chain, scope::DerivedKind};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CaseWhen, CeilFloorKind, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, Value,
 };
 
@@ -20,8 +21,17 @@ use datafusion::sql::sqlparser::ast::{
 pub(crate) struct Context {
     /// Whether the expression is within an aggregate's arguments, where it sees the records before grouping.
     pub(crate) in_aggregate: bool,
-    /// Whether a text is likelier here than a number. This matters only for fields that have no value in any record.
-    pub(crate) text: bool,
+    pub(crate) wants: Wants,
+}
+
+/// What is used of values of several kinds. A field that has no value in any record is of this kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wants {
+    #[default]
+    Numbers,
+    Texts,
+    /// Texts, and other values as they are written: what `||` joins.
+    AllAsTexts,
 }
 
 impl Rewriter<'_> {
@@ -97,7 +107,7 @@ impl Rewriter<'_> {
 
     /// A field as a value of its type, or as JSON text if its values have no common type.
     pub(crate) fn value(&mut self, field: &FieldRef, context: Context) -> Result<(Expr, Form), Error> {
-        self.need(field, &NeedKind::Value { text: context.text });
+        self.need(field, &NeedKind::Value { text: context.wants != Wants::Numbers });
         let form = self.form(field);
         let rep = if form == Form::Json { field.json_rep() } else { Rep::Typed };
         Ok((self.field(field, rep, context)?, form))
@@ -109,7 +119,14 @@ impl Rewriter<'_> {
         let written = expr.to_string();
         if self.any(expr, context)? == Form::Json {
             let json = expr.clone();
-            *expr = if context.text { call("text", vec![json]) } else { self.numbers(json, &written) };
+            *expr = match context.wants {
+                Wants::Numbers => self.numbers(json, &written),
+                Wants::Texts => {
+                    let index = self.narrowed(&written, Kept::Texts);
+                    call("text", vec![call(ONLY_TEXTS, vec![json, index])])
+                }
+                Wants::AllAsTexts => call("text", vec![json]),
+            };
         }
         Ok(())
     }
@@ -141,6 +158,10 @@ impl Rewriter<'_> {
             *expr = leaf;
             return Ok(Form::Typed);
         }
+        if is_long(expr) {
+            *expr = to_json(expr.clone(), Form::Typed);
+            return Ok(Form::Json);
+        }
         match expr {
             Expr::Nested(inner) => self.any(inner, context),
             Expr::Case { .. } => self.case(expr, context),
@@ -159,14 +180,24 @@ impl Rewriter<'_> {
                 *expr = null_if(value, other);
                 self.case(expr, context)
             }
-            Expr::Function(_) => match self.array_function(expr, context)? {
-                Some(form) => Ok(form),
-                None => self.call(expr, context),
-            },
+            Expr::Function(_) => {
+                if let Some(form) = self.building(expr, context)? {
+                    return Ok(form);
+                }
+                match self.array_function(expr, context)? {
+                    Some(form) => Ok(form),
+                    None => self.call(expr, context),
+                }
+            }
             Expr::CompoundFieldAccess { .. } => match self.subscripts(expr, context)? {
                 Some(form) => Ok(form),
                 None => Err(Error::sql(format!("`{expr}` is not supported"))),
             },
+            // Times are of UTC, and say so.
+            Expr::TypedString(typed) if matches!(typed.data_type, DataType::Timestamp(..)) => {
+                *expr = call("timestamp", vec![Expr::Value(typed.value.clone())]);
+                Ok(Form::Typed)
+            }
             Expr::AtTimeZone { timestamp, time_zone } => {
                 self.time(timestamp, context)?;
                 *expr = call(AT_TIME_ZONE, vec![(**timestamp).clone(), (**time_zone).clone()]);
@@ -180,16 +211,7 @@ impl Rewriter<'_> {
                 *expr = call(JSON_IN_TEXT, vec![to_json((**inner).clone(), form), index]);
                 Ok(Form::Json)
             }
-            Expr::Array(array) => {
-                if self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
-                    return Ok(Form::Typed);
-                }
-                let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
-                let element = |element: &Expr| call("coalesce", vec![element.clone(), text("null")]);
-                let elements = array.elem.iter().map(element).collect::<Vec<_>>();
-                *expr = bracketed(call("concat_ws", [vec![text(",")], elements].concat()));
-                Ok(Form::Json)
-            }
+            Expr::Array(_) => self.array(expr, context),
             // Unlike DataFusion's negation, `0 - x` does not overflow unnoticed.
             Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if self.is_column(inner)? => {
                 let zero = Expr::value(Value::Number("0".to_owned(), false));
@@ -208,6 +230,19 @@ impl Rewriter<'_> {
         }
     }
 
+    /// `[a, b]`
+    fn array(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::Array(array) = expr else { return Ok(Form::Typed) };
+        if self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
+            return Ok(Form::Typed);
+        }
+        let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
+        let element = |element: &Expr| call("coalesce", vec![element.clone(), text("null")]);
+        let elements = array.elem.iter().map(element).collect::<Vec<_>>();
+        *expr = bracketed(call("concat_ws", [vec![text(",")], elements].concat()));
+        Ok(Form::Json)
+    }
+
     /// Whether an expression names a field, or is a value of several kinds.
     fn is_column(&mut self, expr: &Expr) -> Result<bool, Error> {
         if self.resolve(expr)?.is_some() {
@@ -220,6 +255,9 @@ impl Rewriter<'_> {
     /// `+`, `-`, `*`, `/` and `%`, also of numbers in JSON text.
     fn arithmetic(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         let Expr::BinaryOp { left, op, right } = expr else { return Ok(Form::Typed) };
+        if self.moved((left, op, right), context)? {
+            return Ok(Form::Typed);
+        }
         let written = [left.to_string(), right.to_string()];
         let forms = [self.any(left, context)?, self.any(right, context)?];
         if forms == [Form::Typed; 2] {
@@ -337,12 +375,15 @@ impl Rewriter<'_> {
 
     /// Rewrites the parts of an expression.
     fn parts(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
-        let text = Context { text: true, ..context };
+        let text = Context { wants: Wants::Texts, ..context };
         match expr {
             Expr::Value(_) | Expr::TypedString(_) | Expr::Interval(_) => Ok(()),
             Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. }
             | Expr::UnaryOp { op: UnaryOperator::Not, .. } => self.logic(expr, context),
             Expr::BinaryOp { left, op, right } if is_comparison(op) => {
+                if self.as_times(&mut [&mut **left, &mut **right], context)? {
+                    return Ok(());
+                }
                 let forms = (self.any(left, context)?, self.any(right, context)?);
                 if forms != (Form::Typed, Form::Typed) {
                     let (left, right) = (to_json((**left).clone(), forms.0), to_json((**right).clone(), forms.1));
@@ -351,7 +392,8 @@ impl Rewriter<'_> {
                 Ok(())
             }
             Expr::BinaryOp { left, op, right } => {
-                let context = if *op == BinaryOperator::StringConcat { text } else { context };
+                let joins = Context { wants: Wants::AllAsTexts, ..context };
+                let context = if *op == BinaryOperator::StringConcat { joins } else { context };
                 self.expr(left, context)?;
                 self.expr(right, context)
             }
@@ -364,6 +406,7 @@ impl Rewriter<'_> {
                 self.expr(inner, context)
             }
             Expr::IsNull(inner) | Expr::IsNotNull(inner) => self.any(inner, context).map(|_| ()),
+            Expr::Extract { expr: inner, .. } if is_span(inner) => self.expr(inner, context),
             Expr::Extract { expr: inner, .. } => self.time(inner, context),
             Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
                 if self.alike(vec![&mut **left, &mut **right], context)? == Form::Json {
@@ -429,10 +472,19 @@ impl Rewriter<'_> {
                 self.expr(overlay_from, context)?;
                 self.all(overlay_for.iter_mut().map(|part| &mut **part), context)
             }
-            Expr::Exists { subquery, .. } => self.query(subquery, Emit::Fixed(Rep::Json), false).map(|_| ()),
+            Expr::Exists { .. } => self.exists(expr),
             Expr::InSubquery { .. } => self.in_rows(expr, context),
             other => Err(Error::sql(format!("`{other}` is not supported"))),
         }
+    }
+
+    fn exists(&mut self, expr: &mut Expr) -> Result<(), Error> {
+        let Expr::Exists { subquery, negated } = expr else { return Ok(()) };
+        if let Some(is_there) = self.has_one_row(subquery)? {
+            *expr = Expr::value(Value::Boolean(is_there != *negated));
+            return Ok(());
+        }
+        self.query(subquery, Emit::Fixed(Rep::Json), false).map(|_| ())
     }
 
     /// Whether some of these are integers and others may be doubles.
@@ -453,7 +505,7 @@ impl Rewriter<'_> {
         let name = data_type.to_lowercase();
         let is = |kinds: &[&str]| kinds.iter().any(|kind| name.starts_with(kind));
         if is(&["varchar", "char", "text", "string"]) {
-            self.expr(inner, Context { text: true, ..context })
+            self.expr(inner, Context { wants: Wants::AllAsTexts, ..context })
         } else if is(&["double", "float", "real"]) {
             self.expr(inner, context)
         } else {
@@ -512,7 +564,10 @@ impl Rewriter<'_> {
     }
 
     /// Rewrites expressions that become values of one column. If one is JSON text, or if their kinds differ, all are.
-    pub(super) fn alike(&mut self, exprs: Vec<&mut Expr>, context: Context) -> Result<Form, Error> {
+    pub(super) fn alike(&mut self, mut exprs: Vec<&mut Expr>, context: Context) -> Result<Form, Error> {
+        if self.as_times(&mut exprs, context)? {
+            return Ok(Form::Typed);
+        }
         let mut all = Vec::new();
         let mut kinds = Vec::new();
         for expr in exprs {

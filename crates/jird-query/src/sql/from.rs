@@ -27,23 +27,6 @@ impl Rewriter<'_> {
         unnests.into_iter().try_for_each(|unnest| self.unnest(from, unnest))
     }
 
-    /// `from stream`, for a `select` without `from`.
-    pub(crate) fn stream() -> TableWithJoins {
-        let relation = TableFactor::Table {
-            name: ObjectName::from(vec![Ident::new(STREAM)]),
-            alias: None,
-            args: None,
-            with_hints: Vec::new(),
-            version: None,
-            with_ordinality: false,
-            partitions: Vec::new(),
-            json_path: None,
-            sample: None,
-            index_hints: Vec::new(),
-        };
-        TableWithJoins { relation, joins: Vec::new() }
-    }
-
     fn table(&mut self, factor: &mut TableFactor) -> Result<(), Error> {
         super::supported::table(factor)?;
         match factor {
@@ -95,7 +78,7 @@ impl Rewriter<'_> {
         if let Some(named) = self.named {
             let table = match named.iter().find(|named| named.name == ident.value) {
                 Some(named) => named,
-                None if is_stream => stream(named)?,
+                None if is_stream => only(named)?,
                 None => return Err(unknown(&ident.value, named).at(ident.span.start.line, ident.span.start.column)),
             };
             let source = self.source(&table.name);
@@ -157,6 +140,26 @@ impl Rewriter<'_> {
     fn join(&mut self, join: &mut Join) -> Result<(), Error> {
         let before = self.scopes.last().map_or(0, |scope| scope.relations.len());
         self.table(&mut join.relation)?;
+        self.join_constraint(join, before)?;
+        // What is only looked for is not there afterwards.
+        let relations = self.scopes.last_mut().map(|scope| &mut scope.relations);
+        match (&join.join_operator, relations) {
+            (
+                JoinOperator::Semi(_) | JoinOperator::LeftSemi(_) | JoinOperator::Anti(_) | JoinOperator::LeftAnti(_),
+                Some(relations),
+            ) => {
+                relations.truncate(before);
+            }
+            (JoinOperator::RightSemi(_) | JoinOperator::RightAnti(_), Some(relations)) => {
+                relations.drain(..before);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn join_constraint(&mut self, join: &mut Join, before: usize) -> Result<(), Error> {
+        let pairs_all = matches!(join.join_operator, JoinOperator::CrossJoin(_));
         let (JoinOperator::Join(constraint)
         | JoinOperator::Inner(constraint)
         | JoinOperator::Left(constraint)
@@ -189,7 +192,11 @@ impl Rewriter<'_> {
                 });
                 Ok(())
             }
-            _ => Ok(()),
+            _ if pairs_all => Ok(()),
+            _ => Err(Error::sql(format!(
+                "`{}` needs `on` or `using`; `cross join` is each row with each row",
+                join.to_string().trim()
+            ))),
         }
     }
 
@@ -247,6 +254,23 @@ impl Rewriter<'_> {
     }
 }
 
+/// `from stream`, for a `select` without `from`.
+pub(crate) fn stream() -> TableWithJoins {
+    let relation = TableFactor::Table {
+        name: ObjectName::from(vec![Ident::new(STREAM)]),
+        alias: None,
+        args: None,
+        with_hints: Vec::new(),
+        version: None,
+        with_ordinality: false,
+        partitions: Vec::new(),
+        json_path: None,
+        sample: None,
+        index_hints: Vec::new(),
+    };
+    TableWithJoins { relation, joins: Vec::new() }
+}
+
 /// There is no table of this name.
 #[cold]
 fn unknown(name: &str, named: &[Named]) -> Error {
@@ -268,7 +292,7 @@ fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
 }
 
 /// The table that is meant by a query which names none.
-fn stream(named: &[Named]) -> Result<&Named, Error> {
+fn only(named: &[Named]) -> Result<&Named, Error> {
     match named {
         [named] => Ok(named),
         [] => Err(Error::sql("there are no tables")),

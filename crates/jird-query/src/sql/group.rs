@@ -1,13 +1,17 @@
 //! Rewrites `group by`, aggregates and `distinct`.
 
-use super::expr::{Context, function_name};
+use super::expr::{Context, Wants, call, function_name};
 use super::forms::{Form, canonical};
 use super::items::{Item, ItemExpr, item_of};
+use super::literal::literal;
 use super::scope::{FieldRef, Resolved};
 use super::select::Rewriter;
 use super::uses::Rep;
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, Query, Select, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{
+    Distinct, Expr, Function, GroupByExpr, LimitClause, Query, Select, SetExpr, Visit, Visitor, visit_expressions,
+};
+use jird::record::Literal;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -64,7 +68,9 @@ impl Rewriter<'_> {
             let mut members = Vec::new();
             for expr in set {
                 let own = ItemExpr::Expr(expr.clone().into());
-                let group = self.add_group(item_of(expr, items).map_or(&own, |item| &item.expr), &mut groups)?;
+                // As in DuckDB and PostgreSQL, a field goes before a column of its name that is made of it.
+                let item = item_of(expr, items).filter(|item| !is_made_of(item, expr));
+                let group = self.add_group(item.map_or(&own, |item| &item.expr), &mut groups)?;
                 if !members.contains(&group) {
                     members.push(group);
                 }
@@ -91,6 +97,29 @@ impl Rewriter<'_> {
         item_has_call(item, |function| function.over.is_none() && (self.aggregates)(&function_name(function)))
     }
 
+    /// Whether a query of a row that is there whatever its tables hold, because it aggregates without groups, has one:
+    /// DataFusion 55 takes it for a query of the rows (apache/datafusion#24960). `None` for other queries.
+    pub(crate) fn has_one_row(&self, query: &Query) -> Result<Option<bool>, Error> {
+        let SetExpr::Select(select) = &*query.body else { return Ok(None) };
+        let aggregates = |function: &Function| function.over.is_none() && (self.aggregates)(&function_name(function));
+        let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+        if is_grouped || !has_call(&select.projection, aggregates) {
+            return Ok(None);
+        }
+        let rows = match &query.limit_clause {
+            None => Some(1),
+            Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, .. }) => match literal(limit) {
+                Some(Literal::Number(rows)) => rows.parse::<u64>().ok(),
+                _ => None,
+            },
+            _ => None,
+        };
+        match rows {
+            Some(rows) if select.having.is_none() && select.qualify.is_none() => Ok(Some(rows > 0)),
+            _ => Err(Error::sql("`exists` of an aggregate without `group by` takes neither `having` nor `offset`")),
+        }
+    }
+
     fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<Group, Error> {
         let (expr, resolved) = match expr {
             ItemExpr::Expr(expr) => (Some(&**expr), self.resolve(expr)?),
@@ -112,10 +141,13 @@ impl Rewriter<'_> {
             }
             (None, Some(expr)) => {
                 let mut rewritten = expr.clone();
-                let form = self.any(&mut rewritten, Context { in_aggregate: true, text: false })?;
+                let form = self.any(&mut rewritten, Context { in_aggregate: true, wants: Wants::Numbers })?;
                 if form == Form::Json {
                     // Equal values are one group, however they are spelled.
                     rewritten = canonical(rewritten);
+                } else if literal(expr).is_some() {
+                    // A number by itself is that of a column.
+                    rewritten = call("coalesce", vec![rewritten]);
                 }
                 Ok(groups.add((expr.to_string(), rewritten, form)))
             }
@@ -191,6 +223,24 @@ fn grouping_sets(written: &[Expr]) -> Result<Vec<Vec<Expr>>, Error> {
         }
     }
     Ok(all)
+}
+
+/// Whether a column is computed of the field that a name means outside of the column.
+fn is_made_of(item: &Item, name: &Expr) -> bool {
+    let (ItemExpr::Expr(made), Expr::Identifier(name)) = (&item.expr, name) else { return false };
+    let is_field = |expr: &Expr| match expr {
+        Expr::Identifier(field) => field.value == name.value,
+        Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|field| field.value == name.value),
+        _ => false,
+    };
+    let flow =
+        visit_expressions(
+            &**made,
+            |expr| {
+                if is_field(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+    !is_field(made) && flow.is_break()
 }
 
 fn too_many_sets() -> Error {

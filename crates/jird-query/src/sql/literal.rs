@@ -1,7 +1,9 @@
 //! SQL constants, as the engine compares them.
 
 use datafusion::sql::sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
-use jird::{Kind, Number, record::Literal};
+use jird::event::Numeral;
+use jird::record::{Field, Literal};
+use jird::{Kind, Number};
 
 /// The constant that an expression is; `None` if it is not a constant, or not one that JSON has.
 pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
@@ -34,6 +36,23 @@ pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
         },
         _ => None,
     }
+}
+
+/// Whether an expression is a number that neither an integer of 64 bits nor the digits of a double are.
+pub(crate) fn is_long(expr: &Expr) -> bool {
+    let Some(Literal::Number(text)) = literal(expr) else { return false };
+    if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() {
+        return false;
+    }
+    let key = |text: &str| {
+        let mut key = Vec::new();
+        Field::from_raw(text).order_key(&mut key);
+        key
+    };
+    let mut digits = Vec::new();
+    let double = Number::new(&text).and_then(Number::to_f64);
+    double.inspect(|double| Numeral::F64(*double).write(&mut digits));
+    String::from_utf8(digits).is_ok_and(|digits| digits.is_empty() || key(&digits) != key(&text))
 }
 
 /// Whether a type is that of JSON.

@@ -5,9 +5,11 @@
 //! uses the field. Comparisons become calls of our own predicates over raw JSON text, so no type coercion affects them.
 
 mod arrays;
+mod building;
 mod calls;
 mod chain;
 mod collect;
+mod counted;
 mod expr;
 mod forms;
 mod from;
@@ -25,6 +27,7 @@ mod select;
 mod served;
 mod spelling;
 mod supported;
+mod times;
 mod twice;
 mod unnest;
 mod uses;
@@ -37,9 +40,10 @@ pub(crate) use select::rewrite;
 pub(crate) use served::{check as check_served, check_text as check_served_text};
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
-    AT_TIME_ZONE, IN_ROWS, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS,
-    JSON_GREATEST, JSON_IN_TEXT, JSON_JOIN, JSON_KEY, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_OF_KEY,
-    JSON_OF_KEYS, JSON_POSITION, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_SUM, JSON_TEXT, Kept, Leaf, NUMBER_AVG,
-    NUMBER_SUM, Narrowed, Need, NeedKind, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten,
-    SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse, Style, TIME_OF_JSON, TO_CHAR,
+    ALL, ANY, AT_TIME_ZONE, IN_ROWS, JSON_ARITHMETIC, JSON_ARRAY, JSON_AT, JSON_COMPARE, JSON_CONCAT, JSON_CONTAINS,
+    JSON_DISTINCT, JSON_ELEMENTS, JSON_GREATEST, JSON_IN_TEXT, JSON_JOIN, JSON_KEY, JSON_KEYS, JSON_LEAST, JSON_LEN,
+    JSON_LENGTH, JSON_OBJECT, JSON_OF_KEY, JSON_OF_KEYS, JSON_POSITION, JSON_REPEAT, JSON_REVERSE, JSON_SLICE,
+    JSON_SORT, JSON_SUM, JSON_TEXT, Kept, Leaf, NUMBER_AVG, NUMBER_SUM, Narrowed, Need, NeedKind, ONLY_NUMBERS,
+    ONLY_TEXTS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse,
+    Style, TIME_OF_JSON, TO_CHAR,
 };

@@ -1,9 +1,10 @@
 //! Rewrites queries and their `select`s.
 
+use super::counted;
 use super::expr::Context;
 use super::forms::{Form, Known, canonical, to_json};
 use super::from::{quote, take_names};
-use super::literal::literal;
+use super::literal::{is_long, literal};
 use super::order::{order_by_name, order_groups};
 use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
@@ -11,7 +12,7 @@ use super::uses::{Leaf, Narrowed, Output, OutputKind, Rep, Rewritten, SourceUse,
 use crate::error::Error;
 use crate::named::Named;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, OrderBy, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement,
+    Expr, ObjectName, OrderBy, Parens, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement,
     visit_expressions, visit_relations,
 };
 use std::ops::ControlFlow;
@@ -185,10 +186,13 @@ impl Rewriter<'_> {
             SetExpr::Select(select) => self.select(select, None, emit, outermost),
             SetExpr::Query(query) => self.query(query, emit, outermost),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
+                supported::set_operation(*set_quantifier)?;
                 let all = *op == SetOperator::Union && *set_quantifier == SetQuantifier::All;
                 let rep = match emit {
-                    Emit::Fixed(rep) => rep,
+                    // Equal values are one, whatever is made of them.
+                    Emit::Fixed(Rep::Typed) if !all => Rep::Group,
                     _ if !all => Rep::Key,
+                    Emit::Fixed(rep) => rep,
                     Emit::Output if self.style == Style::Typed => Rep::Json,
                     Emit::Output => Rep::Raw,
                     Emit::All => Rep::Json,
@@ -198,14 +202,20 @@ impl Rewriter<'_> {
                 let left_columns = self.body(left, Emit::Fixed(rep), outermost)?;
                 self.names = None;
                 let right_columns = self.body(right, Emit::Fixed(rep), outermost)?;
-                unite((left, left_columns), (right, right_columns), all)
+                let counts = counted::counts(*op, *set_quantifier);
+                let columns = unite((left, left_columns), (right, right_columns), all)?;
+                if counts {
+                    counted::numbered(body, &columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())?;
+                }
+                Ok(columns)
             }
             SetExpr::Values(values) => {
                 let width = values.rows.first().map_or(0, |row| row.content.len());
+                let forms: Vec<_> = (0..width).map(|column| exact_column(&mut values.rows, column)).collect();
                 let names = self.names.take().unwrap_or_default();
                 let name = |index: usize| names.get(index).cloned().unwrap_or_else(|| format!("column{}", index + 1));
                 Ok((0..width)
-                    .map(|index| Derived { name: name(index), kind: DerivedKind::Computed(Form::Typed) })
+                    .map(|index| Derived { name: name(index), kind: DerivedKind::Computed(forms[index]) })
                     .collect())
             }
             other => Err(Error::sql(format!("`{other}` is not supported"))),
@@ -222,7 +232,7 @@ impl Rewriter<'_> {
         supported::select(select)?;
         let names = self.names.take();
         if outermost && select.from.is_empty() && self.reads_something(select) {
-            select.from.push(Self::stream());
+            select.from.push(super::from::stream());
         }
         self.scopes.push(Scope::default());
         self.from(&mut select.from)?;
@@ -275,6 +285,17 @@ fn mentions(query: &Query, name: &str) -> bool {
     let names = |table: &ObjectName| matches!(table.0.as_slice(), [part] if part.as_ident().is_some_and(|part| part.value == name));
     visit_relations(query, |table| if names(table) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         .is_break()
+}
+
+/// A column of `values` with a number that has too many digits for a type becomes JSON text.
+fn exact_column(rows: &mut [Parens<Vec<Expr>>], column: usize) -> Form {
+    if !rows.iter().any(|row| row.content.get(column).is_some_and(is_long)) {
+        return Form::Typed;
+    }
+    for value in rows.iter_mut().filter_map(|row| row.content.get_mut(column)) {
+        *value = to_json(value.clone(), Form::Typed);
+    }
+    Form::Json
 }
 
 /// Turns a column of a rewritten query into JSON text in which equal values are equal. The column has this form.

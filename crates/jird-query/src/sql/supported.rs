@@ -1,7 +1,7 @@
 //! Refuses clauses that the parser accepts and DataFusion would silently ignore.
 
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Query, Select, TableFactor};
+use datafusion::sql::sqlparser::ast::{Query, Select, SetQuantifier, TableFactor};
 
 /// Refuses clauses of a query that would be ignored.
 pub(super) fn query(query: &Query) -> Result<(), Error> {
@@ -11,6 +11,12 @@ pub(super) fn query(query: &Query) -> Result<(), Error> {
     refuse(settings.is_some(), "`settings`")?;
     refuse(format_clause.is_some(), "`format`: use --format")?;
     refuse(!pipe_operators.is_empty(), "`|>`")
+}
+
+/// Refuses set operations by the names of columns.
+pub(super) fn set_operation(quantifier: SetQuantifier) -> Result<(), Error> {
+    use SetQuantifier::{AllByName, ByName, DistinctByName};
+    refuse(matches!(quantifier, AllByName | ByName | DistinctByName), "`by name`")
 }
 
 /// Refuses clauses of a `select` that would be ignored.

@@ -50,6 +50,19 @@ pub(crate) const TO_CHAR: &str = "to_char";
 /// The function that computes with two JSON numbers.
 pub(crate) const JSON_ARITHMETIC: &str = "json_arithmetic";
 
+/// The functions behind `= any (…)` and `= all (…)` of the elements of an array.
+pub(crate) const ANY: &str = "json_any";
+pub(crate) const ALL: &str = "json_all";
+
+/// Functions that make JSON arrays and objects.
+pub(crate) const JSON_ARRAY: &str = "json_array";
+pub(crate) const JSON_OBJECT: &str = "json_object";
+pub(crate) const JSON_CONCAT: &str = "json_concat";
+pub(crate) const JSON_REPEAT: &str = "json_repeat";
+
+/// The function that leaves only the texts of JSON texts.
+pub(crate) const ONLY_TEXTS: &str = "only_texts";
+
 /// Functions of JSON arrays and objects.
 pub(crate) const JSON_LENGTH: &str = "json_length";
 pub(crate) const JSON_LEN: &str = "json_len";
@@ -212,6 +225,7 @@ pub(crate) struct Narrowed {
 pub(crate) enum Kept {
     Numbers,
     Times,
+    Texts,
     /// What texts hold as JSON.
     Json,
 }

@@ -1,6 +1,8 @@
 //! Clauses: `fetch`, `distinct on`, named windows, `qualify`, samples, `from` without `select`.
 
 use super::super::expr::call;
+use super::super::from::stream;
+use super::super::parse::plain_query;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Distinct, Expr, Fetch, Function, GroupByExpr, Ident, LimitClause, NamedWindowDefinition,
@@ -20,7 +22,34 @@ pub(super) fn query(query: &mut Query) -> Result<(), Error> {
     if let Some(order_by) = order_by.as_mut() {
         put_windows(order_by, &select.named_window);
     }
-    distinct_on(select, order_by.as_ref())
+    distinct_on(select, order_by.as_ref())?;
+    distinct_of_results(select)
+}
+
+/// `select distinct` of groups or windows is `select distinct *` of the query without it.
+fn distinct_of_results(select: &mut Box<Select>) -> Result<(), Error> {
+    let is_window = |expr: &Expr| matches!(expr, Expr::Function(Function { over: Some(_), .. }));
+    let has_window = visit_expressions(&select.projection, |expr| {
+        if is_window(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+    let wraps = is_grouped || has_window.is_break() || select.qualify.is_some();
+    if !matches!(select.distinct, Some(Distinct::Distinct)) || !wraps {
+        return Ok(());
+    }
+    let mut outer = plain_query("select distinct * from (select 1)")?;
+    let SetExpr::Select(body) = &mut *outer.body else { return Ok(()) };
+    if let Some(TableFactor::Derived { subquery, .. }) = body.from.first_mut().map(|table| &mut table.relation)
+        && let SetExpr::Select(inner) = &mut *subquery.body
+    {
+        select.distinct = None;
+        if select.from.is_empty() {
+            select.from.push(stream());
+        }
+        std::mem::swap(inner, select);
+        std::mem::swap(select, body);
+    }
+    Ok(())
 }
 
 /// `fetch first 2 rows only` is `limit 2`.
@@ -127,6 +156,14 @@ fn count_of_exists(expr: &mut Expr) {
     if !is_plain || select.having.is_some() || select.distinct.is_some() || select.qualify.is_some() {
         return;
     }
+    // An aggregate has a row whatever it reads.
+    let is_call = |expr: &Expr| matches!(expr, Expr::Function(_));
+    let calls = visit_expressions(&select.projection, |expr| {
+        if is_call(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if calls.is_break() {
+        return;
+    }
     let op = if *negated { "=" } else { ">" };
     let Ok(count) = super::super::parse::plain_expression(&format!("count(*) {op} 0")) else { return };
     select.projection = vec![SelectItem::UnnamedExpr(count)];
@@ -194,20 +231,31 @@ fn put_window(function: &mut Function, windows: &[NamedWindowDefinition]) {
         }
         WindowType::WindowSpec(_) => return,
     };
-    let Some(mut window) = window_of(&name, windows) else { return };
-    if let Some(own) = own {
-        window.partition_by.extend(own.partition_by);
-        window.order_by.extend(own.order_by);
-        window.window_frame = own.window_frame.or(window.window_frame);
+    let Some(window) = window_of(&name, windows) else { return };
+    *over = WindowType::WindowSpec(match own {
+        Some(own) => within(window, own),
+        None => window,
+    });
+}
+
+/// A window that goes on from another one.
+fn within(base: WindowSpec, own: WindowSpec) -> WindowSpec {
+    WindowSpec {
+        window_name: None,
+        partition_by: [base.partition_by, own.partition_by].concat(),
+        order_by: [base.order_by, own.order_by].concat(),
+        window_frame: own.window_frame.or(base.window_frame),
     }
-    *over = WindowType::WindowSpec(window);
 }
 
 /// The window with this name. A window may be defined by the name of an earlier one.
 fn window_of(name: &Ident, windows: &[NamedWindowDefinition]) -> Option<WindowSpec> {
     let at = windows.iter().position(|window| window.0.value == name.value)?;
     match &windows[at].1 {
-        NamedWindowExpr::WindowSpec(spec) => Some(spec.clone()),
+        NamedWindowExpr::WindowSpec(spec) => match &spec.window_name {
+            Some(base) => window_of(base, &windows[..at]).map(|base| within(base, spec.clone())),
+            None => Some(spec.clone()),
+        },
         NamedWindowExpr::NamedWindow(other) => window_of(other, &windows[..at]),
     }
 }
@@ -215,15 +263,24 @@ fn window_of(name: &Ident, windows: &[NamedWindowDefinition]) -> Option<WindowSp
 /// Refuses names of windows that do not exist.
 fn check_windows(select: &Select) -> Result<(), Error> {
     let windows = &select.named_window;
-    let flow = visit_expressions(&select.projection, |expr| {
-        let name = match expr {
-            Expr::Function(Function { over: Some(WindowType::NamedWindow(name)), .. }) => Some(name),
-            _ => None,
-        };
-        match name {
-            Some(name) if window_of(name, windows).is_none() => ControlFlow::Break(name.value.clone()),
-            _ => ControlFlow::Continue(()),
+    let unknown = |name: &Ident| match window_of(name, windows) {
+        Some(_) => ControlFlow::Continue(()),
+        None => ControlFlow::Break(name.value.clone()),
+    };
+    for window in windows {
+        if let NamedWindowExpr::NamedWindow(base)
+        | NamedWindowExpr::WindowSpec(WindowSpec { window_name: Some(base), .. }) = &window.1
+            && windows.iter().take_while(|other| other.0 != window.0).all(|other| other.0.value != base.value)
+        {
+            return Err(Error::sql(format!("no window before `{}` is called `{base}`", window.0)));
         }
+    }
+    let flow = visit_expressions(select, |expr| match expr {
+        Expr::Function(Function { over: Some(WindowType::NamedWindow(name)), .. }) => unknown(name),
+        Expr::Function(Function { over: Some(WindowType::WindowSpec(spec)), .. }) => {
+            spec.window_name.as_ref().map_or(ControlFlow::Continue(()), unknown)
+        }
+        _ => ControlFlow::Continue(()),
     });
     match flow {
         ControlFlow::Break(name) => Err(Error::sql(format!("no window is called `{name}`"))),

@@ -1,7 +1,9 @@
 //! Constants of JSON: `json('[1, 2]')`, `json '[1, 2]'` and `{'a': 1}`, all of which become `cast('…' as json)`.
 
-use super::super::expr::{arguments, function_name};
+use super::super::building::object as object_of;
+use super::super::expr::{arguments, call, function_name};
 use super::super::literal::{is_json, json, literal, text};
+use super::super::uses::JSON_OBJECT;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{CastKind, DataType, DictionaryField, Expr, Value};
 
@@ -13,10 +15,17 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
             _ => return Err(Error::sql("`json` takes one value")),
         },
         Expr::TypedString(typed) if is_json(&typed.data_type) => Expr::Value(typed.value.clone()),
-        Expr::Dictionary(fields) => match object(fields) {
-            Some(object) => Expr::value(Value::SingleQuotedString(object)),
-            None => return Ok(()),
-        },
+        Expr::Dictionary(fields) => {
+            let Some(object) = object(fields) else {
+                *expr = object_of(fields);
+                return Ok(());
+            };
+            Expr::value(Value::SingleQuotedString(object))
+        }
+        Expr::Struct { values, .. } => {
+            *expr = structure(values);
+            return Ok(());
+        }
         Expr::Cast { expr, data_type, kind, .. } if is_json(data_type) => {
             return match text(expr).map(|text| jird::validate(text.as_bytes())) {
                 Some(Err(error)) if matches!(kind, CastKind::Cast | CastKind::DoubleColon) => {
@@ -29,6 +38,19 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     };
     *expr = Expr::Cast { kind: CastKind::Cast, expr: of.into(), data_type: DataType::JSON, array: false, format: None };
     self::expr(expr)
+}
+
+/// `struct(a, b)`, or `struct(a as x, b as y)`.
+fn structure(values: &[Expr]) -> Expr {
+    if !values.iter().any(|value| matches!(value, Expr::Named { .. })) {
+        return call("row", values.to_vec());
+    }
+    let key = |key: String| Expr::value(Value::SingleQuotedString(key));
+    let members = values.iter().enumerate().flat_map(|(index, value)| match value {
+        Expr::Named { expr, name } => [key(name.value.clone()), (**expr).clone()],
+        value => [key(format!("c{index}")), value.clone()],
+    });
+    call(JSON_OBJECT, members.collect())
 }
 
 /// The text of an object of constants.

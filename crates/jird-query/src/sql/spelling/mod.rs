@@ -6,16 +6,22 @@ mod clauses;
 mod constants;
 mod functions;
 mod operators;
+mod precedence;
 mod rows;
 
 use super::names::column_name;
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Query, Select, SelectItem, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Query, Select, SelectItem, Visit, VisitMut, VisitorMut, visit_expressions,
+};
 use std::ops::ControlFlow;
 
 /// Rewrites a query to plain forms.
-pub(super) fn plain<T: VisitMut>(query: &mut T) -> Result<(), Error> {
-    match query.visit(&mut Speller::default()) {
+pub(super) fn plain<T: Visit + VisitMut>(query: &mut T) -> Result<(), Error> {
+    let flow = visit_expressions(query, |expr| {
+        if precedence::is_wrong(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match query.visit(&mut Speller { mends: flow.is_break(), ..Speller::default() }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
     }
@@ -26,6 +32,8 @@ pub(super) fn plain<T: VisitMut>(query: &mut T) -> Result<(), Error> {
 struct Speller {
     /// The names of the columns of each `select` around the current place, as the user wrote them.
     names: Vec<Vec<Option<String>>>,
+    /// Whether conditions are put together again.
+    mends: bool,
 }
 
 impl VisitorMut for Speller {
@@ -49,6 +57,13 @@ impl VisitorMut for Speller {
             {
                 *item = super::items::aliased(expr.clone(), &name);
             }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if self.mends {
+            precedence::mend(expr);
         }
         ControlFlow::Continue(())
     }
@@ -124,7 +139,7 @@ mod tests {
             ("select list(distinct a order by a) as x from s", "SELECT array_agg(DISTINCT a ORDER BY a) AS x FROM s"),
             ("select a as x from s where a = any(array[1, 2])", "SELECT a AS x FROM s WHERE a IN (1, 2)"),
             ("select a as x from s where a <> all(array[1, 2])", "SELECT a AS x FROM s WHERE a NOT IN (1, 2)"),
-            ("select a as x from s where 2 = any(l)", "SELECT a AS x FROM s WHERE array_contains(l, 2)"),
+            ("select a as x from s where 2 = any(l)", "SELECT a AS x FROM s WHERE json_any(l, 2, '=')"),
             (
                 "select a as x from s where a = any(select b from t)",
                 "SELECT a AS x FROM s WHERE a IN (SELECT b FROM t)",

@@ -2,6 +2,7 @@
 
 use super::super::expr::{arguments, call, function_name};
 use super::super::literal::{literal, text};
+use super::super::uses::{ALL, ANY};
 use super::functions::filled;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Subscript, UnaryOperator, Value};
@@ -21,6 +22,12 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
         Expr::BinaryOp { left, op: BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide, right } => {
             filled("($1 - $1 % $2) / $2", &[(**left).clone(), (**right).clone()])?
         }
+        // The operators of DataFusion take null for a text.
+        Expr::BinaryOp { left, op, right } if flags(op).is_some() => {
+            let (flags, negated) = flags(op).unwrap_or_default();
+            matched(left, right, flags, negated)
+        }
+        Expr::RLike { negated, expr, pattern, .. } => matched(expr, pattern, "", *negated),
         Expr::AnyOp { left, compare_op, right, .. } => any(left, compare_op, right)?,
         Expr::AllOp { left, compare_op, right } => all(left, compare_op, right)?,
         Expr::SimilarTo { negated, expr, pattern, escape_char: None } => {
@@ -29,7 +36,7 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
             };
             let pattern = Value::SingleQuotedString(format!("^(?s:{})$", regex_of(&pattern)));
             let like = call("regexp_like", vec![(**expr).clone(), Expr::value(pattern)]);
-            if *negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: like.into() } } else { like }
+            negate(like, *negated)
         }
         Expr::Function(function) => {
             let given = arguments(function);
@@ -125,8 +132,10 @@ fn any(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
         (BinaryOperator::Eq, Expr::Array(array)) => {
             Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: false })
         }
-        (BinaryOperator::Eq, array) => Ok(call("array_contains", vec![array.clone(), left.clone()])),
-        _ => Err(Error::sql(format!("`{op} any` is not supported: compare with the least or the greatest of them"))),
+        (_, Expr::Subquery(_)) => {
+            Err(Error::sql(format!("`{op} any` is not supported: compare with the least or the greatest of them")))
+        }
+        (_, array) => Ok(of_elements(ANY, left, op, array)),
     }
 }
 
@@ -139,8 +148,38 @@ fn all(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
         (BinaryOperator::NotEq, Expr::Array(array)) => {
             Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: true })
         }
+        (_, array) if !matches!(array, Expr::Subquery(_)) => Ok(of_elements(ALL, left, op, array)),
         _ => Err(Error::sql(format!("`{op} all` is not supported: compare with the least or the greatest of them"))),
     }
+}
+
+/// `left op any (array)`, with a name that no query has.
+fn of_elements(name: &str, left: &Expr, op: &BinaryOperator, array: &Expr) -> Expr {
+    let op = Expr::value(Value::SingleQuotedString(op.to_string()));
+    call(name, vec![array.clone(), left.clone(), op])
+}
+
+/// The flags of an operator that matches a regular expression, and whether it negates.
+fn flags(op: &BinaryOperator) -> Option<(&'static str, bool)> {
+    Some(match op {
+        BinaryOperator::PGRegexMatch => ("", false),
+        BinaryOperator::PGRegexIMatch => ("i", false),
+        BinaryOperator::PGRegexNotMatch => ("", true),
+        BinaryOperator::PGRegexNotIMatch => ("i", true),
+        _ => return None,
+    })
+}
+
+fn matched(text: &Expr, pattern: &Expr, flags: &str, negated: bool) -> Expr {
+    let mut given = vec![text.clone(), pattern.clone()];
+    if !flags.is_empty() {
+        given.push(Expr::value(Value::SingleQuotedString(flags.to_owned())));
+    }
+    negate(call("regexp_like", given), negated)
+}
+
+fn negate(expr: Expr, negated: bool) -> Expr {
+    if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: expr.into() } } else { expr }
 }
 
 /// The regular expression of a pattern of `similar to`, whose `%` and `_` are those of `like`.
