@@ -128,8 +128,11 @@ mod tests {
         // A job that panics ends its thread, and no other.
         for _ in 0..3 {
             let send = send.clone();
-            crew.run("jobs", move || drop(send.send(std::thread::current().id()).map(|()| panic!("it is told"))))
-                .unwrap();
+            crew.run("jobs", move || {
+                send.send(std::thread::current().id()).unwrap();
+                panic!("it is told");
+            })
+            .unwrap();
             done.recv().unwrap();
         }
     }

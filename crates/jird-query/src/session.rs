@@ -72,12 +72,11 @@ pub(crate) fn session(
         .with_default_features()
         .with_physical_optimizer_rules(FiltersIntoScans::rules());
     if let Some(bytes) = memory_max {
-        let (pool, disk): (Arc<dyn MemoryPool>, _) = match spill {
-            Some(spill) => (Arc::new(FairSpillPool::new(bytes)), spill.disk()),
-            None => {
-                let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
-                (Arc::new(GreedyMemoryPool::new(bytes)), disk)
-            }
+        let (pool, disk): (Arc<dyn MemoryPool>, _) = if let Some(spill) = spill {
+            (Arc::new(FairSpillPool::new(bytes)), spill.disk())
+        } else {
+            let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+            (Arc::new(GreedyMemoryPool::new(bytes)), disk)
         };
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).with_disk_manager_builder(disk).build_arc();
         builder = builder.with_runtime_env(runtime.map_err(|error| Error::of(&error))?);

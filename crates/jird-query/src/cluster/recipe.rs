@@ -104,7 +104,7 @@ fn aggregates() -> Result<&'static HashSet<String>> {
     if let Some(names) = NAMES.get() {
         return Ok(names);
     }
-    let state = session(None, None, &Interrupt::default())?.state();
+    let state = session(None, None, None, &Interrupt::default())?.state();
     let names = state.aggregate_functions().keys().filter(|name| is_aggregate(&state, name)).cloned().collect();
     Ok(NAMES.get_or_init(|| names))
 }

@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn every_function_of_a_session_has_its_place() {
-        let context = session(None, None, &Interrupt::default()).unwrap();
+        let context = session(None, None, None, &Interrupt::default()).unwrap();
         let state = context.state();
         let unknown = |known: &str, names: Vec<String>| {
             let mut unknown: Vec<_> =
