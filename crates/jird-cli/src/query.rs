@@ -24,7 +24,7 @@ Examples:
   jird query \"select time_bucket('1h', \\\"@t\\\") as h, count(*) group by h order by h\" events.ndjson
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
   jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
-  jird query "select count(*) as n from errors" --define errors='logs/*.ndjson'
+  jird query \"select count(*) as n from errors\" --define errors='logs/*.ndjson'
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there

@@ -410,7 +410,7 @@ fn formats() {
     gives_as(text, &["select a, n", "--format", "table"], "a        n\n────  ────\nx\"y   1.50\nnull\n");
     gives_as("", &["select a", "--format", "json"], "[]\n");
     gives_as("", &["select a", "--format", "csv"], "a\n");
-    gives_as(text, &["select null as n"], "{\"n\":null}\n");
+    gives_as(text, &["select null as n from stream limit 1"], "{\"n\":null}\n");
 }
 
 #[test]

@@ -100,7 +100,9 @@ fn selected_columns_are_what_the_filters_send() {
         for way in ways {
             for out in ["o.ndjson", "o.csv"] {
                 let (code, said, written) = same(&folder, &[&["a.ndjson", out], *way].concat(), out);
-                assert_eq!((code, &*said), (Some(0), ""));
+                assert_eq!(code, Some(0), "{said}");
+                // Some columns are in no record.
+                assert!(said.lines().all(|line| line.starts_with("jird: note: no record has")), "{said}");
                 assert!(written.lines().count() >= 12_000);
             }
         }
