@@ -561,6 +561,7 @@ fn the_place_of_a_query_is_free_when_its_threads_have_ended() {
     ] {
         let told = service.sql(sql).is(400).text().to_owned();
         assert!(told.contains("regular expression"), "{sql}: {told}");
+        wait_for(&service, "jird_queries_active 0");
     }
     for sql in [
         "select count(*) n from many where regexp_like(text, concat('(?i)[\\p{L}]{20}', text))",
