@@ -29,7 +29,7 @@ const CRATES: [Layers; 9] = [
     },
     Layers {
         name: "jird-query",
-        order: "nearest error types named defined interrupt threads input live sql report functions guard spill filters rounded session bad scan infer prepared kinds notes guess groups \
+        order: "nearest error types named defined interrupt threads input live sql report functions guard spill filters rounded session bad scan infer learned prepared kinds notes guess groups \
                 ties arrival steady sparing repeated watched ordered registered output options inputs cluster run",
     },
     Layers {

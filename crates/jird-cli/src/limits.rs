@@ -83,7 +83,7 @@ const SPILL_LIMIT: &str = "64GiB";
 
 #[cfg(feature = "query")]
 impl MemoryArgs {
-    /// The memory in bytes, for a query with so many threads.
+    /// The memory in bytes, for a query with this number of threads.
     pub(crate) fn limit(self, threads: usize) -> usize {
         let half = || {
             let mapped = memory::address_space().unwrap_or(u64::MAX);
@@ -93,7 +93,7 @@ impl MemoryArgs {
         usize::try_from(bytes).unwrap_or(usize::MAX).clamp(MEMORY_MIN, usize::MAX / 2)
     }
 
-    /// How many of so many threads a query has by default: fewer, if `ulimit -v` leaves little room for their stacks.
+    /// How many threads a query has by default: `most`, or fewer if `ulimit -v` leaves little room for their stacks.
     pub(crate) fn threads(most: usize) -> usize {
         let room = memory::address_space().map_or(u64::MAX, |bytes| bytes / 2 / THREAD_BYTES);
         usize::try_from(room).unwrap_or(usize::MAX).clamp(1, most.max(1))
@@ -109,7 +109,7 @@ impl MemoryArgs {
 #[cfg(feature = "query")]
 const THREAD_BYTES: u64 = 256 << 20;
 
-/// Less memory is no use: a few batches of rows take this much.
+/// The least that can be set: a few batches of rows take this much.
 #[cfg(feature = "query")]
 const MEMORY_MIN: usize = 4 << 20;
 

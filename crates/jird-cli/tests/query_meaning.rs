@@ -246,6 +246,12 @@ fn what_datafusion_has_wrong_is_right() {
             "select exists (select count(*) from stream b where b.id > 9) as e, exists (select 1 from stream b where b.id > 9) as f limit 1",
             &[r#"{"e":true,"f":false}"#],
         ),
+        (
+            "g.ndjson",
+            "select exists (select lower(level) from stream b where b.id > 1) as e, not exists (select v + 1 from stream b \
+             where b.id > 9) as f, exists (select 1 from stream b where b.id = 7) limit 1",
+            &[r#"{"e":true,"f":true,"EXISTS (SELECT 1 FROM stream b WHERE b.id = 7)":false}"#],
+        ),
         // apache/datafusion#25471
         (
             "g.ndjson",

@@ -40,7 +40,7 @@ pub fn apart(name: &str, stack_bytes: Option<usize>, run: impl FnOnce() + Send +
 /// What a thread of a [`Crew`] does.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that nobody waits for, each of which does one job after the other: for work that comes in many small parts,
+/// Threads that nothing waits for, and that do one job after the other: for work that comes in many small parts,
 /// such as the files of a folder. There are as many as jobs at the same time. They end when the last clone is dropped,
 /// each after its job.
 ///

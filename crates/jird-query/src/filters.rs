@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Hands each filter that stands on a scan to this scan.
 ///
 /// DataFusion's own rule pushes filters on their way through joins and projections too, and knows columns by name there:
-/// it put a condition on one table of a right join to the column of the same name of the other. That is no loss, because
+/// it put a condition on one table of a right join to the column of the same name of the other. Nothing is lost:
 /// the optimizer of logical plans has brought every filter as far down as it may be before, by tables and names.
 #[derive(Debug)]
 pub(crate) struct FiltersIntoScans(FilterPushdown);

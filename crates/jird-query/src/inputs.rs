@@ -87,7 +87,7 @@ impl<'q> Inputs<'q> {
         self.known.values().all(Input::is_rereadable)
     }
 
-    /// Opens the files of [`STREAM`], of which the query reads nothing: one that is missing is an error all the same.
+    /// Opens the files of [`STREAM`] for a query that does not read them: one that is missing is an error all the same.
     /// Standard input alone is always there, and waiting for it would be waiting for nothing.
     pub(crate) fn open_unused(&mut self) -> Result<(), Error> {
         if self.named.is_some() || self.names == ["-"] || self.known.contains_key(STREAM) {

@@ -23,6 +23,7 @@ mod input;
 mod inputs;
 mod interrupt;
 mod kinds;
+mod learned;
 mod live;
 mod named;
 mod nearest;

@@ -28,4 +28,12 @@ impl Named {
     pub fn of_database(self, table: impl Into<String>) -> Self {
         Self { table: Some(table.into()), ..self }
     }
+
+    /// A message that has names in place of paths.
+    pub(crate) fn in_place_of_paths(message: String, named: &[Self]) -> String {
+        named.iter().fold(message, |message, named| {
+            let path = named.path.display().to_string();
+            if path.is_empty() { message } else { message.replace(&path, &named.name) }
+        })
+    }
 }

@@ -13,6 +13,7 @@ use crate::infer::{self, Types};
 use crate::input::Progress;
 use crate::inputs::Inputs;
 use crate::interrupt::Interrupt;
+use crate::learned::Learned;
 use crate::live::live;
 use crate::named::Named;
 use crate::notes;
@@ -45,7 +46,6 @@ use jird::lines::{self, Check};
 use jird_formats::files::OnError;
 use jird_formats::{Crew, caught};
 use std::any::Any;
-use std::collections::HashMap;
 use std::future::Future;
 use std::io::Write;
 use std::pin::pin;
@@ -170,7 +170,7 @@ impl Query {
             _ => error,
         });
         match &self.named {
-            Some(named) => result.map_err(|error| error.renamed(|message| without_paths(message, named))),
+            Some(named) => result.map_err(|error| error.renamed(|message| Named::in_place_of_paths(message, named))),
             None => result,
         }
     }
@@ -318,12 +318,7 @@ impl Query {
         for source in &rewritten.sources {
             opened.push(open(inputs, source, guesses)?);
         }
-        for (source, input) in rewritten.sources.iter().zip(&opened) {
-            input.stores().for_each(|(_, store)| store.look_at(&infer::looked_at(source, schema)));
-            if let Some(types) = Types::of_index(input, source, schema) {
-                learned.types.entry(source.table.clone()).or_insert(types);
-            }
-        }
+        learned.look_at_stores(&rewritten, &opened, schema);
         let is_known = rewritten.sources.iter().any(|source| learned.types.contains_key(&source.table));
         let guess = if guesses && !is_known { guess::source(&rewritten, &opened, schema, scan) } else { None };
         if let Some(guess) = guess {
@@ -669,14 +664,6 @@ impl Query {
     }
 }
 
-/// A message that has names in place of paths.
-fn without_paths(message: String, named: &[Named]) -> String {
-    named.iter().fold(message, |message, named| {
-        let path = named.path.display().to_string();
-        if path.is_empty() { message } else { message.replace(&path, &named.name) }
-    })
-}
-
 fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
 }
@@ -687,25 +674,4 @@ enum Attempt {
     Done(Vec<String>),
     /// More is known of the fields, and another attempt can be made.
     Learned,
-}
-
-/// What was learned of the input in earlier attempts.
-#[derive(Default)]
-struct Learned {
-    known: Known,
-    /// The types of all records, by table.
-    types: HashMap<String, Types>,
-    /// Whether types may be guessed: no guess was wrong yet.
-    guesses: bool,
-    /// Whether plans take as little memory as they can: others took too much.
-    spares: bool,
-}
-
-impl Learned {
-    /// Whether this is news.
-    fn learns(&mut self, known: Known) -> bool {
-        let is_news = self.known != known;
-        self.known = known;
-        is_news
-    }
 }

@@ -31,7 +31,7 @@ pub(crate) const BATCH_ROWS: usize = 8192;
 /// offsets can count.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// With little memory, a thread has at least so many batches of usual rows in its share of it, of so many bytes each.
+/// With little memory, the share of a thread has room for at least this many batches of rows of this size.
 const SHARE_BATCHES: usize = 16;
 const ROW_BYTES: usize = 256;
 
@@ -89,7 +89,7 @@ pub(crate) fn session(
         state.register_udaf(Arc::new(function)).map_err(|error| Error::of(&error))?;
     }
     state.register_expr_planner(Arc::new(CheckedPlanner)).map_err(|error| Error::of(&error))?;
-    // What may put rows aside is nobody else's query: its calls take the time and the memory that they need.
+    // Only a user's own query may put rows aside: its calls take the time and the memory that they need.
     let is_of_others = memory_max.is_some() && spill.is_none();
     let memory = Arc::new(Memory::new(&state.runtime_env().memory_pool, is_of_others));
     let guard = Guard { memory, interrupt: interrupt.clone() };

@@ -65,7 +65,7 @@ impl Feed {
         let bad = BadRecords::new(&args.on_error)?;
         let condition = Where::new(args)?;
         let paths = condition.as_ref().map_or_else(Vec::new, |condition| condition.paths().to_vec());
-        // What `*` stands for is nobody's spelling.
+        // A pattern may well match nothing.
         let select: &[String] = if args.select.iter().any(|name| name.contains('*')) { &[] } else { &args.select };
         let met = Arc::new(Met::new(select.iter().cloned(), paths.iter().map(dotted)));
         let fields = if condition.is_none() { Fields::of(args, &met).map(Arc::new) } else { None };

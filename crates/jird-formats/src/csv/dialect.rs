@@ -54,7 +54,7 @@ impl Default for Dialect {
     }
 }
 
-/// What somebody says of the dialect of a file; the rest is as its format has it.
+/// What is said of the dialect of a file; for the rest, the default of its format holds.
 ///
 /// ```
 /// use jird_formats::{Dialect, DialectChoice};

@@ -128,7 +128,7 @@ fn object<'t>(mut values: impl Iterator<Item = Option<&'t str>>) -> Result<Strin
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// NULL if one is no array; those that are null are left out.
+/// NULL if one of them is another value than an array; nulls are left out.
 fn concat<'t>(values: impl Iterator<Item = Option<&'t str>>) -> Option<String> {
     let mut text = String::from("[");
     for value in values.flatten() {

@@ -67,7 +67,7 @@ fn detected(path: &Path, start: &[u8]) -> Layout {
     }
 }
 
-/// JSON values one after the other, each of which may span lines or share one.
+/// JSON values one after the other: one may have several lines, and several one line.
 const VALUES: Layout = Layout::Table(FileFormat::Json);
 
 /// Whether a first line is several values; of one that may go on, whether it begins with several.

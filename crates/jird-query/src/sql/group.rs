@@ -9,9 +9,8 @@ use super::select::Rewriter;
 use super::uses::Rep;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
-    Distinct, Expr, Function, GroupByExpr, LimitClause, Query, Select, SetExpr, Visit, Visitor, visit_expressions,
+    Distinct, Expr, Function, GroupByExpr, Query, Select, Visit, Visitor, visit_expressions,
 };
-use jird::record::Literal;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -95,29 +94,6 @@ impl Rewriter<'_> {
 
     fn has_aggregate(&self, item: &Item) -> bool {
         item_has_call(item, |function| function.over.is_none() && (self.aggregates)(&function_name(function)))
-    }
-
-    /// Whether a query of a row that is there whatever its tables hold, because it aggregates without groups, has one:
-    /// DataFusion 55 takes it for a query of the rows (apache/datafusion#24960). `None` for other queries.
-    pub(crate) fn has_one_row(&self, query: &Query) -> Result<Option<bool>, Error> {
-        let SetExpr::Select(select) = &*query.body else { return Ok(None) };
-        let aggregates = |function: &Function| function.over.is_none() && (self.aggregates)(&function_name(function));
-        let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
-        if is_grouped || !has_call(&select.projection, aggregates) {
-            return Ok(None);
-        }
-        let rows = match &query.limit_clause {
-            None => Some(1),
-            Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, .. }) => match literal(limit) {
-                Some(Literal::Number(rows)) => rows.parse::<u64>().ok(),
-                _ => None,
-            },
-            _ => None,
-        };
-        match rows {
-            Some(rows) if select.having.is_none() && select.qualify.is_none() => Ok(Some(rows > 0)),
-            _ => Err(Error::sql("`exists` of an aggregate without `group by` takes neither `having` nor `offset`")),
-        }
     }
 
     fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<Group, Error> {
@@ -233,13 +209,8 @@ fn is_made_of(item: &Item, name: &Expr) -> bool {
         Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|field| field.value == name.value),
         _ => false,
     };
-    let flow =
-        visit_expressions(
-            &**made,
-            |expr| {
-                if is_field(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            },
-        );
+    let found = |expr: &Expr| if is_field(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let flow = visit_expressions(&**made, found);
     !is_field(made) && flow.is_break()
 }
 

@@ -44,9 +44,16 @@ impl Rewriter<'_> {
         let alone = select.projection.len() == 1 && !is_grouped;
         for item in &select.projection {
             match item {
-                SelectItem::UnnamedExpr(expr) => items.push((None, ItemExpr::Expr(expr.clone().into()))),
+                SelectItem::UnnamedExpr(expr) => {
+                    let mut counted = expr.clone();
+                    self.count_exists(&mut counted)?;
+                    let name = (counted != *expr).then(|| column_name(expr));
+                    items.push((name, ItemExpr::Expr(counted.into())));
+                }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    items.push((Some(alias.value.clone()), ItemExpr::Expr(expr.clone().into())));
+                    let mut counted = expr.clone();
+                    self.count_exists(&mut counted)?;
+                    items.push((Some(alias.value.clone()), ItemExpr::Expr(counted.into())));
                 }
                 SelectItem::Wildcard(options) => {
                     let alone = alone && emit == Emit::Output && is_plain(options);

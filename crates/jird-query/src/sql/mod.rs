@@ -4,12 +4,14 @@
 //! path in a source, and replaces it by a column in one of five [representations](Rep), which depends on how the query
 //! uses the field. Comparisons become calls of our own predicates over raw JSON text, so no type coercion affects them.
 
+mod alike;
 mod arrays;
 mod building;
 mod calls;
 mod chain;
 mod collect;
 mod counted;
+mod exists;
 mod expr;
 mod forms;
 mod from;

@@ -135,39 +135,8 @@ pub(super) fn select(select: &mut Select) -> Result<(), Error> {
             ControlFlow::<()>::Continue(())
         });
     }
-    for item in &mut select.projection {
-        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-            let _ = visit_expressions_mut(expr, |expr| {
-                count_of_exists(expr);
-                ControlFlow::<()>::Continue(())
-            });
-        }
-    }
     sample(select)?;
     check_windows(select)
-}
-
-/// `exists (select …)` as a column is `(select count(*) > 0 …)`, which DataFusion can compute there.
-fn count_of_exists(expr: &mut Expr) {
-    let Expr::Exists { subquery, negated } = expr else { return };
-    let Query { with: None, order_by: None, limit_clause: None, fetch: None, .. } = &**subquery else { return };
-    let SetExpr::Select(select) = &mut *subquery.body else { return };
-    let is_plain = matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
-    if !is_plain || select.having.is_some() || select.distinct.is_some() || select.qualify.is_some() {
-        return;
-    }
-    // An aggregate has a row whatever it reads.
-    let is_call = |expr: &Expr| matches!(expr, Expr::Function(_));
-    let calls = visit_expressions(&select.projection, |expr| {
-        if is_call(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    if calls.is_break() {
-        return;
-    }
-    let op = if *negated { "=" } else { ">" };
-    let Ok(count) = super::super::parse::plain_expression(&format!("count(*) {op} 0")) else { return };
-    select.projection = vec![SelectItem::UnnamedExpr(count)];
-    *expr = Expr::Subquery(subquery.clone());
 }
 
 /// `tablesample bernoulli (10)` is a condition that a tenth of the rows fulfil.

@@ -112,10 +112,6 @@ mod tests {
             ),
             ("select a as x from s tablesample bernoulli (10)", "SELECT a AS x FROM s WHERE random() * 100 < 10"),
             (
-                "select exists (select a from t where t.b = s.b) as x from s where exists (select a from t)",
-                "SELECT (SELECT count(*) > 0 FROM t WHERE t.b = s.b) AS x FROM s WHERE EXISTS (SELECT a FROM t)",
-            ),
-            (
                 "select if(a > 1, b, c) as x from s",
                 "SELECT CASE WHEN truth_or_number((a > 1)) THEN b ELSE c END AS x FROM s",
             ),
