@@ -19,6 +19,7 @@ mod columns;
 #[cfg(feature = "csv")]
 mod csv;
 pub mod encoding;
+mod fields;
 #[cfg(feature = "files")]
 pub mod files;
 mod panics;
@@ -45,6 +46,7 @@ pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 pub use columns::{ColumnBuilder, Unfit, holds, value_text};
 #[cfg(feature = "csv")]
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, DialectChoice, Empty, Terminator};
+pub use fields::{FieldFacts, FieldKind, FieldPlace, Fields};
 pub use panics::{catches_panics_of_this_thread, caught, is_panic_caught};
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource};

@@ -1,6 +1,5 @@
 //! `jird describe`: summarizes the fields of records.
 
-mod fields;
 mod print;
 mod rust;
 
@@ -13,8 +12,8 @@ use crate::progress::{Progress, columns};
 use crate::remote::RemoteArgs;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use fields::Fields;
 use jird::event::Pattern;
+use jird_formats::Fields;
 use jird_formats::files::OnError;
 use std::io::stdout;
 use std::path::PathBuf;

@@ -1,26 +1,27 @@
 //! Prints fields as a table or as JSON.
 
-use super::fields::{Fields, Node, TYPES, Type};
 use jird::event::write_string;
+use jird_formats::{FieldKind, Fields};
 use std::fmt::Write;
 
 /// A table for people. In a terminal of `page` columns, what does not fit goes on below.
 pub(super) fn table(fields: &Fields, page: Option<usize>) -> String {
     let mut rows = vec![["field", "type", "null", "missing", "duplicate", "met"].map(str::to_owned).to_vec()];
     for node in fields.in_order() {
-        let met: Vec<_> = types(node)
-            .filter(|(kind, ..)| *kind != Type::Null)
-            .map(|(kind, name)| {
+        let met: Vec<_> = node
+            .kinds()
+            .filter(|kind| *kind != FieldKind::Null)
+            .map(|kind| {
                 let (count, first) = node.met(kind);
-                format!("{count} {name} ({})", fields.place(first))
+                format!("{count} {} ({})", kind.name(), fields.place(first))
             })
             .collect();
         let count = |count: u64| if count == 0 { String::new() } else { count.to_string() };
-        let (duplicates, first) = node.duplicates;
+        let (duplicates, first) = node.duplicates();
         rows.push(vec![
-            node.name.clone(),
-            type_name(node),
-            count(node.met(Type::Null).0),
+            node.name().to_owned(),
+            node.type_name(),
+            count(node.met(FieldKind::Null).0),
             count(fields.missing(node)),
             if duplicates == 0 { String::new() } else { format!("{duplicates} ({})", fields.place(first)) },
             met.join(", "),
@@ -28,8 +29,9 @@ pub(super) fn table(fields: &Fields, page: Option<usize>) -> String {
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
     let widths: Vec<_> = (0..5).map(width).collect();
-    let mut text = format!("{} records", fields.records);
-    let kinds: Vec<_> = types(&fields.nodes[0]).map(|(kind, name)| (fields.nodes[0].met(kind).0, name)).collect();
+    let mut text = format!("{} records", fields.records());
+    let record = fields.record();
+    let kinds: Vec<_> = record.kinds().map(|kind| (record.met(kind).0, kind.name())).collect();
     if kinds.iter().any(|(_, name)| *name != "object") {
         let kinds: Vec<_> = kinds.iter().map(|(count, name)| format!("{count} {name}")).collect();
         let _ = write!(text, ": {}", kinds.join(", "));
@@ -46,8 +48,8 @@ pub(super) fn table(fields: &Fields, page: Option<usize>) -> String {
         add_met(&mut line, &row[5], page.unwrap_or(usize::MAX));
         text.extend([line.trim_end(), "\n"]);
     }
-    if fields.beyond > 0 {
-        let _ = writeln!(text, "\n{} values of other fields are not shown: there are too many names", fields.beyond);
+    if fields.beyond() > 0 {
+        let _ = writeln!(text, "\n{} values of other fields are not shown: there are too many names", fields.beyond());
     }
     text
 }
@@ -89,17 +91,18 @@ pub(super) fn json(fields: &Fields) -> String {
             write_string(value, &mut out);
             out.push(b',');
         };
-        text("field", &node.name);
-        text("type", &type_name(node));
-        let counts = [("present", node.present), ("missing", fields.missing(node)), ("duplicates", node.duplicates.0)];
+        text("field", node.name());
+        text("type", &node.type_name());
+        let counts =
+            [("present", node.present()), ("missing", fields.missing(node)), ("duplicates", node.duplicates().0)];
         for (key, count) in counts {
             out.extend_from_slice(format!("\"{key}\":{count},").as_bytes());
         }
         out.extend_from_slice(b"\"met\":{");
-        for (index, (kind, name)) in types(node).enumerate() {
+        for (index, kind) in node.kinds().enumerate() {
             let (count, first) = node.met(kind);
             let comma = if index > 0 { "," } else { "" };
-            out.extend_from_slice(format!("{comma}\"{name}\":{{\"count\":{count},\"first\":").as_bytes());
+            out.extend_from_slice(format!("{comma}\"{}\":{{\"count\":{count},\"first\":", kind.name()).as_bytes());
             write_string(&fields.place(first), &mut out);
             out.push(b'}');
         }
@@ -107,25 +110,6 @@ pub(super) fn json(fields: &Fields) -> String {
     }
     out.extend_from_slice(b"\n]\n");
     String::from_utf8_lossy(&out).into_owned()
-}
-
-/// The name of the narrowest type that holds all values of the field.
-fn type_name(node: &Node) -> String {
-    match node.seen.column_type() {
-        None => "null".to_owned(),
-        Some(kind) => {
-            let mut kinds = types(node).filter(|(kind, _)| *kind != Type::Null);
-            match (kinds.next(), kinds.next()) {
-                (Some((Type::Object | Type::Array, name)), None) => name.to_owned(),
-                _ => kind.to_string(),
-            }
-        }
-    }
-}
-
-/// The types that occurred.
-fn types(node: &Node) -> impl Iterator<Item = (Type, &'static str)> {
-    TYPES.into_iter().filter(|(kind, _)| node.met(*kind).0 > 0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Collects the fields of records.
+//! What records hold: the fields, and the kinds of their values.
 
+use crate::{Accumulator, Cell};
 use jird::event::{Interest, Key, Numeral, Place, Sink};
-use jird_formats::{Accumulator, Cell};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
@@ -9,9 +9,10 @@ use std::convert::Infallible;
 /// limit are only counted.
 const FIELDS_MAX: usize = 10_000;
 
-/// The type of a value, in the order of printing.
+/// The kind of a value, in the order of printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Type {
+#[expect(missing_docs, reason = "the names say it")]
+pub enum FieldKind {
     Null,
     Boolean,
     Integer,
@@ -21,57 +22,116 @@ pub(super) enum Type {
     Array,
 }
 
-pub(super) const TYPES: [(Type, &str); 7] = [
-    (Type::Null, "null"),
-    (Type::Boolean, "boolean"),
-    (Type::Integer, "integer"),
-    (Type::Float, "float"),
-    (Type::Text, "text"),
-    (Type::Object, "object"),
-    (Type::Array, "array"),
-];
+impl FieldKind {
+    /// All kinds, in this order.
+    pub const ALL: [Self; 7] =
+        [Self::Null, Self::Boolean, Self::Integer, Self::Float, Self::Text, Self::Object, Self::Array];
+
+    /// The name of the kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Float => "float",
+            Self::Text => "text",
+            Self::Object => "object",
+            Self::Array => "array",
+        }
+    }
+}
 
 /// The place of a record: its file, and its position there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct At {
+pub struct FieldPlace {
     file: u32,
     line: u64,
     record: u64,
 }
 
-/// A field.
+/// What is known of a field.
 #[derive(Debug, Default)]
-pub(super) struct Node {
-    /// The full name, which includes the names of the outer fields.
-    pub(super) name: String,
+pub struct FieldFacts {
+    name: String,
+    keys: Vec<Box<str>>,
     parent: usize,
-    pub(super) is_element: bool,
-    /// For each type: how often it occurred, and where first.
-    met: [(u64, At); TYPES.len()],
-    /// The number of objects that have the field, or of elements for the elements of an array.
-    pub(super) present: u64,
-    /// How often an object repeats the field, and where this happened first.
-    pub(super) duplicates: (u64, At),
+    is_element: bool,
+    /// For each kind: how often it occurred, and where first.
+    met: [(u64, FieldPlace); FieldKind::ALL.len()],
+    present: u64,
+    duplicates: (u64, FieldPlace),
     last_object: u64,
-    pub(super) seen: Accumulator,
+    seen: Accumulator,
     children: HashMap<Box<str>, usize>,
 }
 
-impl Node {
-    pub(super) fn met(&self, kind: Type) -> (u64, At) {
+impl FieldFacts {
+    /// The full name, which includes the names of the outer fields.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The keys that lead to the field; `None` if it is inside an array.
+    pub fn keys(&self) -> Option<&[Box<str>]> {
+        (!self.keys.is_empty()).then_some(&self.keys)
+    }
+
+    /// The number of objects that have the field, or of elements for the elements of an array.
+    pub fn present(&self) -> u64 {
+        self.present
+    }
+
+    /// How often an object repeats the field, and where this happened first.
+    pub fn duplicates(&self) -> (u64, FieldPlace) {
+        self.duplicates
+    }
+
+    /// How often a kind of value occurred, and where first.
+    pub fn met(&self, kind: FieldKind) -> (u64, FieldPlace) {
         self.met[kind as usize]
+    }
+
+    /// The kinds that occurred.
+    pub fn kinds(&self) -> impl Iterator<Item = FieldKind> {
+        FieldKind::ALL.into_iter().filter(|kind| self.met(*kind).0 > 0)
+    }
+
+    /// The name of the narrowest type that holds all values of the field.
+    pub fn type_name(&self) -> String {
+        match self.seen.column_type() {
+            None => "null".to_owned(),
+            Some(kind) => {
+                let mut kinds = self.kinds().filter(|kind| *kind != FieldKind::Null);
+                match (kinds.next(), kinds.next()) {
+                    (Some(only @ (FieldKind::Object | FieldKind::Array)), None) => only.name().to_owned(),
+                    _ => kind.to_string(),
+                }
+            }
+        }
     }
 }
 
-/// An event sink that counts what it receives. The first node is the record.
+/// An event sink that counts what it receives.
+///
+/// ```
+/// use jird::event::JsonSource;
+/// use jird_formats::{FieldKind, Fields};
+/// let mut fields = Fields::default();
+/// let mut records = JsonSource::from_slice(b"{\"a\":1}{\"a\":null,\"b\":[true]}");
+/// while jird::event::Source::send_record(&mut records, &mut fields).map_err(|_| "a bad record")? {}
+/// let names: Vec<_> = fields.in_order().iter().map(|field| field.name().to_owned()).collect();
+/// assert_eq!(names, ["a", "b", "b[]"]);
+/// assert_eq!(fields.in_order()[0].met(FieldKind::Null).0, 1);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug)]
-pub(super) struct Fields {
-    pub(super) nodes: Vec<Node>,
+pub struct Fields {
+    /// The first one is the record.
+    nodes: Vec<FieldFacts>,
     files: Vec<String>,
-    pub(super) records: u64,
-    /// The number of values whose fields are beyond the limit.
-    pub(super) beyond: u64,
-    at: At,
+    records: u64,
+    beyond: u64,
+    at: FieldPlace,
     /// The field of the next value.
     node: usize,
     /// The open containers. An object has a number; an array has `None`.
@@ -82,11 +142,11 @@ pub(super) struct Fields {
 impl Default for Fields {
     fn default() -> Self {
         Self {
-            nodes: vec![Node::default()],
+            nodes: vec![FieldFacts::default()],
             files: Vec::new(),
             records: 0,
             beyond: 0,
-            at: At::default(),
+            at: FieldPlace::default(),
             node: 0,
             open: Vec::new(),
             objects: 0,
@@ -95,14 +155,29 @@ impl Default for Fields {
 }
 
 impl Fields {
+    /// The number of records.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// What is known of the records themselves.
+    pub fn record(&self) -> &FieldFacts {
+        &self.nodes[0]
+    }
+
+    /// The number of values whose fields are not counted, because there are too many names.
+    pub fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
     /// Declares that the next records are from this file.
-    pub(super) fn next_file(&mut self, name: &str) {
+    pub fn next_file(&mut self, name: &str) {
         self.at.file = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         self.files.push(name.to_owned());
     }
 
     /// The fields, each after the field that contains it, otherwise in the order of their first occurrence.
-    pub(super) fn in_order(&self) -> Vec<&Node> {
+    pub fn in_order(&self) -> Vec<&FieldFacts> {
         let mut children = vec![Vec::new(); self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
             children[node.parent].push(index);
@@ -119,12 +194,12 @@ impl Fields {
     }
 
     /// The number of objects that could have the field but do not.
-    pub(super) fn missing(&self, node: &Node) -> u64 {
-        if node.is_element { 0 } else { self.nodes[node.parent].met(Type::Object).0 - node.present }
+    pub fn missing(&self, node: &FieldFacts) -> u64 {
+        if node.is_element { 0 } else { self.nodes[node.parent].met(FieldKind::Object).0 - node.present }
     }
 
     /// `FILE:LINE`, or `FILE record N` for formats without lines.
-    pub(super) fn place(&self, at: At) -> String {
+    pub fn place(&self, at: FieldPlace) -> String {
         let file = self.files.get(at.file as usize).map_or("", String::as_str);
         match at.line {
             0 => format!("{file} record {}", at.record + 1),
@@ -145,13 +220,18 @@ impl Fields {
             (0, false) => plain(name),
             (_, false) => format!("{around}.{}", plain(name)),
         };
-        self.nodes.push(Node { name: full, parent, is_element, ..Node::default() });
+        let outer = &self.nodes[parent];
+        let keys = match (is_element, parent > 0 && outer.keys.is_empty()) {
+            (false, false) => outer.keys.iter().cloned().chain([name.into()]).collect(),
+            _ => Vec::new(),
+        };
+        self.nodes.push(FieldFacts { name: full, keys, parent, is_element, ..FieldFacts::default() });
         let index = self.nodes.len() - 1;
         self.nodes[parent].children.insert(name.into(), index);
         Some(index)
     }
 
-    fn value(&mut self, kind: Type, cell: Option<Cell<'_>>) {
+    fn value(&mut self, kind: FieldKind, cell: Option<Cell<'_>>) {
         if let Some((array, None)) = self.open.last() {
             let Some(element) = self.child(*array, ELEMENT) else {
                 self.beyond += 1;
@@ -172,7 +252,7 @@ impl Fields {
         }
     }
 
-    fn begin(&mut self, kind: Type, json: &str, object: Option<u64>) {
+    fn begin(&mut self, kind: FieldKind, json: &str, object: Option<u64>) {
         self.value(kind, Some(Cell::Json(json)));
         self.open.push((self.node, object));
     }
@@ -195,7 +275,7 @@ impl Sink for Fields {
 
     fn begin_record(&mut self, place: Place) -> Result<(), Infallible> {
         self.records += 1;
-        self.at = At { line: place.line, record: place.record, ..self.at };
+        self.at = FieldPlace { line: place.line, record: place.record, ..self.at };
         self.node = 0;
         self.open.clear();
         Ok(())
@@ -203,7 +283,7 @@ impl Sink for Fields {
 
     fn begin_object(&mut self) -> Result<(), Infallible> {
         self.objects += 1;
-        self.begin(Type::Object, "{", Some(self.objects));
+        self.begin(FieldKind::Object, "{", Some(self.objects));
         Ok(())
     }
 
@@ -234,7 +314,7 @@ impl Sink for Fields {
     }
 
     fn begin_array(&mut self) -> Result<(), Infallible> {
-        self.begin(Type::Array, "[", None);
+        self.begin(FieldKind::Array, "[", None);
         Ok(())
     }
 
@@ -244,12 +324,12 @@ impl Sink for Fields {
     }
 
     fn null(&mut self) -> Result<(), Infallible> {
-        self.value(Type::Null, None);
+        self.value(FieldKind::Null, None);
         Ok(())
     }
 
     fn bool(&mut self, value: bool) -> Result<(), Infallible> {
-        self.value(Type::Boolean, Some(Cell::Bool(value)));
+        self.value(FieldKind::Boolean, Some(Cell::Bool(value)));
         Ok(())
     }
 
@@ -259,12 +339,12 @@ impl Sink for Fields {
             Numeral::F64(_) => false,
             Numeral::I64(_) | Numeral::U64(_) => true,
         };
-        self.value(if is_integer { Type::Integer } else { Type::Float }, Some(Cell::Number(number)));
+        self.value(if is_integer { FieldKind::Integer } else { FieldKind::Float }, Some(Cell::Number(number)));
         Ok(())
     }
 
     fn string(&mut self, text: &str) -> Result<(), Infallible> {
-        self.value(Type::Text, Some(Cell::Text(text)));
+        self.value(FieldKind::Text, Some(Cell::Text(text)));
         Ok(())
     }
 }
