@@ -37,14 +37,14 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
             return Ok(Transformed::yes(Arc::new(merge.clone().with_round_robin_repartition(false)) as _));
         }
         if let Some(parts) = node.downcast_ref::<CoalescePartitionsExec>() {
-            let rows: Arc<dyn ExecutionPlan> = Arc::new(Steady::in_turn(parts.input()));
+            let rows: Arc<dyn ExecutionPlan> = Arc::new(Steady::in_turn(parts.input())?);
             return Ok(Transformed::yes(match parts.fetch() {
                 Some(fetch) => Arc::new(GlobalLimitExec::new(rows, 0, Some(fetch))),
                 None => rows,
             }));
         }
         if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
-            let rows = Arc::new(Steady::new(Arc::clone(aggregate.input()), How::Batches(batch_rows)));
+            let rows = Arc::new(Steady::new(Arc::clone(aggregate.input()), How::Batches(batch_rows))?);
             return replace_children_if_necessary(node, vec![rows]).map(Transformed::yes);
         }
         Ok(Transformed::no(node))
@@ -52,14 +52,14 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
     let plan = plan.data()?;
     Ok(match plan.properties().partitioning.partition_count() {
         0 | 1 => plan,
-        _ => Arc::new(Steady::in_turn(&plan)),
+        _ => Arc::new(Steady::in_turn(&plan)?),
     })
 }
 
 /// The same sort, in which rows that are equal in all keys keep their order: their numbers are the last key.
 fn stable(sort: &SortExec) -> Result<Arc<dyn ExecutionPlan>> {
     let columns = sort.input().schema();
-    let numbered = Arc::new(Steady::new(Arc::clone(sort.input()), How::Numbered));
+    let numbered = Arc::new(Steady::new(Arc::clone(sort.input()), How::Numbered)?);
     let number = PhysicalSortExpr::new_default(Arc::new(Column::new(NUMBER, columns.fields().len())));
     let mut keys = sort.expr().clone();
     keys.push(number);
@@ -98,7 +98,7 @@ pub(crate) struct Steady {
 impl Steady {
     /// The rows of all partitions of a plan. The parts of a union are inputs of their own, so that whoever cuts a plan
     /// into tasks sees that all of them are read as a whole.
-    fn in_turn(plan: &Arc<dyn ExecutionPlan>) -> Self {
+    fn in_turn(plan: &Arc<dyn ExecutionPlan>) -> Result<Self> {
         let inputs = match plan.downcast_ref::<UnionExec>() {
             Some(union) if union.inputs().iter().all(|part| part.schema() == union.schema()) => union.inputs().clone(),
             _ => vec![Arc::clone(plan)],
@@ -106,21 +106,32 @@ impl Steady {
         Self::of(inputs, How::InTurn)
     }
 
-    fn new(input: Arc<dyn ExecutionPlan>, how: How) -> Self {
+    fn new(input: Arc<dyn ExecutionPlan>, how: How) -> Result<Self> {
         Self::of(vec![input], how)
     }
 
-    fn of(inputs: Vec<Arc<dyn ExecutionPlan>>, how: How) -> Self {
-        let input = &inputs[0];
+    fn of(inputs: Vec<Arc<dyn ExecutionPlan>>, how: How) -> Result<Self> {
+        let input = UnionExec::try_new(inputs.clone())?;
         let before = input.properties();
+        let known = before.eq_properties.clone();
+        // The steps above were planned with what is known here, such as columns that are constant.
         let (rows, partitioning) = match how {
-            How::InTurn => (EquivalenceProperties::new(input.schema()), Partitioning::UnknownPartitioning(1)),
-            How::Numbered => (EquivalenceProperties::new(numbered(&input.schema())), before.partitioning.clone()),
-            How::Batches(_) => (before.eq_properties.clone(), before.partitioning.clone()),
+            How::InTurn => (of_all_partitions(known), Partitioning::UnknownPartitioning(1)),
+            How::Numbered => {
+                (EquivalenceProperties::new(numbered(&input.schema())).extend(known)?, before.partitioning.clone())
+            }
+            How::Batches(_) => (known, before.partitioning.clone()),
         };
         let properties = PlanProperties::new(rows, partitioning, before.emission_type, before.boundedness);
-        Self { inputs, how, properties: Arc::new(properties) }
+        Ok(Self { inputs, how, properties: Arc::new(properties) })
     }
+}
+
+/// What is known of the rows of all partitions, one after the other.
+fn of_all_partitions(mut known: EquivalenceProperties) -> EquivalenceProperties {
+    known.clear_orderings();
+    known.clear_per_partition_constants();
+    known
 }
 
 /// What a message tells of a step.
@@ -142,7 +153,7 @@ impl Steady {
             rows => How::Batches(rows.parse().ok().filter(|rows| *rows > 0)?),
         };
         let fits = if how == How::InTurn { !inputs.is_empty() } else { inputs.len() == 1 };
-        fits.then(|| Self::of(inputs, how))
+        if fits { Self::of(inputs, how).ok() } else { None }
     }
 }
 
@@ -200,7 +211,7 @@ impl ExecutionPlan for Steady {
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::of(children, self.how)))
+        Ok(Arc::new(Self::of(children, self.how)?))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
