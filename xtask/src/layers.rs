@@ -21,7 +21,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
         name: "jird-formats",
-        order: "panics apart cell encoding columns rows bad_value csv arrow parquet sqlite recover files remote",
+        order: "panics apart cell encoding columns fields rows bad_value csv arrow parquet sqlite recover files remote",
     },
     Layers {
         name: "jird-store",
@@ -30,7 +30,7 @@ const CRATES: [Layers; 9] = [
     Layers {
         name: "jird-query",
         order: "nearest error types named defined interrupt threads input live sql report functions guard spill filters rounded session bad scan infer learned prepared kinds notes guess groups \
-                ties arrival steady sparing repeated watched ordered registered output options inputs cluster run",
+                ties arrival steady sparing repeated watched ordered registered output options inputs facts cluster run",
     },
     Layers {
         name: "jird-serve",

@@ -12,7 +12,7 @@ use anyhow::{Context, Error, Result, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
 use jird_formats::files::{Compression, FileFormat, is_url};
-use jird_query::{Check, Defined, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
+use jird_query::{Check, Defined, Definitions, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
 use jird_store::is_store;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ Examples:
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
   jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
   jird query \"select count(*) as n from errors\" --define errors='logs/*.ndjson'
+  jird query \"create view slow as from stream where ms > 200; select avg(ms) as a from slow\" a.ndjson
+  jird query \"select count(*) as n from errors\" --definitions names.sql
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
@@ -54,6 +56,10 @@ pub struct QueryArgs {
     /// times for several names or files
     #[arg(long, value_name = "NAME=FILES", value_parser = definition)]
     define: Vec<(String, String)>,
+    /// A file of views, as `create view errors as select … from 'logs/*.ndjson' where …;`, which the query can name;
+    /// may be given several times. No file is read for this by itself
+    #[arg(long, value_name = "FILE")]
+    definitions: Vec<PathBuf>,
     /// An event store that `jird ingest` has filled, or its URL; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     store: Vec<String>,
@@ -313,6 +319,14 @@ fn defined(typed: Vec<(String, String)>) -> Vec<Defined> {
     all
 }
 
+/// A file of views.
+fn definitions(path: &Path) -> Result<Definitions> {
+    let name = path.display().to_string();
+    let sql = Input::new(path).document()?;
+    let sql = String::from_utf8(sql).with_context(|| name.clone())?;
+    Ok(Definitions { name, sql })
+}
+
 /// Turns the arguments that were typed into the query that they mean.
 fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
     let default = Options::default();
@@ -339,6 +353,7 @@ fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBu
             Some(FromArgument::Arrow) => From::Arrow,
         },
         defined: defined(args.define),
+        definitions: args.definitions.iter().map(|path| definitions(path)).collect::<Result<_>>()?,
         records: args.records,
         csv: args.dialect.choice(),
         on_error: args.on_error,

@@ -1,7 +1,4 @@
-//! Names that stand for files in a query.
-
-use datafusion::sql::sqlparser::ast::{Ident, ObjectNamePart, Query, visit_relations_mut};
-use std::ops::ControlFlow;
+//! Names that stand for files and queries in a query.
 
 /// A name that a query may write in place of paths: `from errors`, for `'logs/*-errors.ndjson'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,15 +9,11 @@ pub struct Defined {
     pub files: Vec<String>,
 }
 
-/// Puts these names into quotes where tables are named, as paths are.
-pub(crate) fn quote(query: &mut Query, defined: &[Defined]) {
-    let _ = visit_relations_mut(query, |name| {
-        if let [ObjectNamePart::Identifier(name)] = &mut name.0[..]
-            && name.quote_style.is_none()
-            && defined.iter().any(|defined| defined.name == name.value)
-        {
-            *name = Ident { quote_style: Some('\''), ..name.clone() };
-        }
-        ControlFlow::<()>::Continue(())
-    });
+/// SQL that defines views: `create view errors as select … from 'logs/*.ndjson' where …;`, and others like it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definitions {
+    /// What it is called in messages, such as the path of its file.
+    pub name: String,
+    /// The SQL.
+    pub sql: String,
 }

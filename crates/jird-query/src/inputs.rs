@@ -23,6 +23,10 @@ pub(crate) struct Inputs<'q> {
     keys: HashMap<String, Vec<String>>,
     pub(crate) said: Said,
     pipes: Pipes,
+    /// Whether all that is opened is made readable any number of times, because another query follows.
+    pub(crate) repeats: bool,
+    /// The records of a table that is in memory, and its name.
+    made: Option<(&'static str, Vec<u8>)>,
 }
 
 impl<'q> Inputs<'q> {
@@ -42,7 +46,14 @@ impl<'q> Inputs<'q> {
             keys: HashMap::new(),
             said: Said::default(),
             pipes: Pipes::default(),
+            repeats: false,
+            made: None,
         }
+    }
+
+    /// The same inputs, and a table of these records.
+    pub(crate) fn with(self, table: &'static str, records: Vec<u8>) -> Self {
+        Self { made: Some((table, records)), ..self }
     }
 
     /// The input of a table.
@@ -54,7 +65,9 @@ impl<'q> Inputs<'q> {
         let (records, remotes) = (records.clone(), remotes.clone());
         let reading = Reading { from: *from, records, csv: *csv, window: *window, remotes };
         let told = (&mut self.said, &mut self.pipes);
+        let made = self.made.take_if(|(name, _)| *name == table);
         let input = match table {
+            _ if let Some((_, records)) = made => Input::of_records(records, self.progress)?,
             name if let Some(named) = self.named => {
                 // Whatever the rewriting let through, nothing else is opened.
                 let named = named.iter().find(|named| named.name == name);
@@ -78,6 +91,7 @@ impl<'q> Inputs<'q> {
                 return Err(Error::sql(message));
             }
         }
+        let input = if self.repeats { input.rereadable(&options.spool)? } else { input };
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
     }

@@ -13,6 +13,7 @@ mod bad;
 pub mod cluster;
 mod defined;
 mod error;
+mod facts;
 mod filters;
 mod functions;
 mod groups;
@@ -48,7 +49,7 @@ mod ties;
 mod types;
 mod watched;
 
-pub use defined::Defined;
+pub use defined::{Defined, Definitions};
 pub use error::{Error, ErrorKind};
 pub use input::{From, Progress, Remotes};
 pub use interrupt::Interrupt;

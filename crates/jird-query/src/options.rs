@@ -1,6 +1,6 @@
 //! What a query may be told beside its SQL.
 
-use crate::defined::Defined;
+use crate::defined::{Defined, Definitions};
 use crate::input::{From, Remotes};
 use crate::output::Format;
 use crate::spill::Spill;
@@ -34,6 +34,8 @@ pub struct Options {
     pub from: From,
     /// Names that the query may write in place of paths.
     pub defined: Vec<Defined>,
+    /// Views that the query may name. The text of the query may define others.
+    pub definitions: Vec<Definitions>,
     /// Which values of JSON texts are records, such as `/items/*`. By default they are the lines, the elements of an
     /// array, or the values one after the other.
     pub records: Option<Pattern>,
@@ -78,6 +80,7 @@ impl Default for Options {
             width: None,
             from: From::default(),
             defined: Vec::new(),
+            definitions: Vec::new(),
             records: None,
             csv: DialectChoice::default(),
             on_error: OnError::default(),

@@ -4,13 +4,13 @@ use crate::arrival::depends_on_arrival;
 use crate::bad::BadSink;
 #[cfg(feature = "cluster")]
 use crate::cluster::{self, Cluster, Recipe};
-use crate::defined::quote;
 use crate::error::{Error, ErrorKind};
+use crate::facts;
 use crate::groups::group_once;
 use crate::guard::{Memory, batch_bytes, pieces};
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
-use crate::input::Progress;
+use crate::input::{Progress, Said};
 use crate::inputs::Inputs;
 use crate::interrupt::Interrupt;
 use crate::learned::Learned;
@@ -19,7 +19,7 @@ use crate::named::Named;
 use crate::notes;
 use crate::options::{CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
-use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
+use crate::output::{Format, WriteError, Writer, with_nulls, without_infinities, writer};
 use crate::prepared::Source;
 use crate::registered::{Registered, register};
 use crate::repeated::{self, repeats};
@@ -27,10 +27,11 @@ use crate::report::Report;
 use crate::scan::{ScanOptions, note_scans};
 use crate::session::{batch_max, batch_rows, check_comparisons, is_aggregate, memory, scans, session};
 use crate::sparing::sparing;
-use crate::sql::{self, Known, Parsed, Rewritten, SourceUse};
+use crate::sql::{self, Asks, Known, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
 use crate::threads::{Held, Threads};
 use crate::ties::decide_ties;
+use crate::types::FieldTypes;
 use crate::watched::watched;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -197,30 +198,90 @@ impl Query {
         if self.named.is_some() {
             sql::check_served_text(&self.sql)?;
         }
-        let mut parsed = sql::parse(&self.sql)?;
-        quote(&mut parsed.query, &self.options.defined);
-        #[cfg(feature = "cluster")]
-        if self.cluster.is_some() && !self.options.defined.is_empty() {
-            return Err(Error::sql("a cluster does not know names that are defined for files: write their paths"));
-        }
-        if self.named.is_some() {
-            sql::check_served(&parsed)?;
-        }
+        let parsed = self.parsed()?;
         let bad = match &self.options.on_error {
             OnError::Stop => None,
             on_error => Some(BadSink::new(on_error, self.options.record_limit)?),
         };
-        let done = self.run_parsed(&parsed, bad.clone(), out, report);
+        let done = self.answer(&parsed, bad.as_ref(), out, report);
         let Some(bad) = bad else { return done };
         let seen_out = bad.finish();
         (report.bad, report.first_bad) = bad.seen();
         done.and(seen_out)
     }
 
+    /// The query with all that its names stand for.
+    fn parsed(&self) -> Result<Parsed, Error> {
+        let mut parsed = sql::parse(&self.sql)?;
+        if self.named.is_some() {
+            return sql::check_served(&parsed).map(|()| parsed);
+        }
+        let Options { defined, definitions, .. } = &self.options;
+        #[cfg(feature = "cluster")]
+        if self.cluster.is_some() && !(defined.is_empty() && definitions.is_empty()) {
+            return Err(Error::sql("a cluster knows the text of a query, and no names that are defined beside it"));
+        }
+        parsed.expand(defined, definitions)?;
+        Ok(parsed)
+    }
+
+    /// Answers with the rows of the query, or with rows about them, which are records of a table of their own.
+    fn answer(
+        &self,
+        parsed: &Parsed,
+        bad: Option<&BadSink>,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let mut inputs = Inputs::new(&self.inputs, self.named.as_deref(), &self.options, &self.progress);
+        if matches!(parsed.asks, Asks::Rows | Asks::Plan) {
+            return self.run_parsed(parsed, &mut inputs, bad, out, report);
+        }
+        inputs.repeats = parsed.asks == Asks::Summary;
+        let lines = self.of_lines();
+        let mut is_first = true;
+        let mut ask = |query: Parsed, out: &mut dyn Write| {
+            // The others only look again at what the first one has read.
+            let report = if std::mem::take(&mut is_first) { &mut *report } else { &mut Report::default() };
+            lines.run_parsed(&query, &mut inputs, bad, out, report)
+        };
+        let rows = match &parsed.asks {
+            Asks::Names(names) => {
+                let stream = [sql::STREAM.to_owned(), "files".to_owned(), self.inputs.join(" ")];
+                facts::names(&[&[stream], &names[..]].concat())
+            }
+            Asks::Summary => facts::summarize(&parsed.rows(), &mut ask)?,
+            _ => facts::describe(parsed.rows(), &mut ask)?,
+        };
+        let (last, nothing, mut of_last) = (self.of_facts(), ["-".to_owned()], Report::default());
+        let mut inputs = Inputs::new(&nothing, None, &last.options, &self.progress).with(facts::TABLE, rows);
+        let done = last.run_parsed(&Parsed::all_of(facts::TABLE)?, &mut inputs, None, out, &mut of_last);
+        report.rows = of_last.rows;
+        done
+    }
+
+    /// A query like this one whose result is all of its rows, as JSON lines.
+    fn of_lines(&self) -> Self {
+        let options = Options { format: Format::Ndjson, limit: None, rows_max: None, ..self.options.clone() };
+        Self { options, ..self.clone() }
+    }
+
+    /// A query whose result is like that of this one, and which reads none of its files.
+    fn of_facts(&self) -> Self {
+        let options = Options { schema: FieldTypes::default(), on_error: OnError::Stop, ..self.options.clone() };
+        Self {
+            options,
+            #[cfg(feature = "cluster")]
+            cluster: None,
+            ..self.clone()
+        }
+    }
+
     fn run_parsed(
         &self,
         parsed: &Parsed,
-        bad: Option<BadSink>,
+        inputs: &mut Inputs<'_>,
+        bad: Option<&BadSink>,
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<(), Error> {
@@ -233,31 +294,31 @@ impl Query {
             threads: self.threads(),
             chunk_bytes: self.options.chunk_bytes.max(1),
             batch_bytes: self.batch_max().1,
-            bad,
+            bad: bad.cloned(),
             interrupt: self.interrupt.clone(),
             crew: Crew::default(),
             kept: self.kept.clone(),
         };
-        let mut inputs = Inputs::new(&self.inputs, self.named.as_deref(), &self.options, &self.progress);
         let mut learned = Learned { guesses: true, ..Learned::default() };
         let (mut notes, before) = (Vec::new(), report.clone());
         let done = loop {
-            match self.attempt(parsed, &scan, &mut inputs, &mut learned, out, report) {
+            match self.attempt(parsed, &scan, inputs, &mut learned, out, report) {
                 Ok(Attempt::Done(more)) => {
                     notes = more;
                     break Ok(());
                 }
                 Ok(Attempt::Learned) => {}
-                Err(error) if self.may_spare(&error, &learned, &inputs, report) => {
+                Err(error) if self.may_spare(&error, &learned, inputs, report) => {
                     learned.spares = true;
                     report.clone_from(&before);
                 }
                 Err(error) => break Err(error),
             }
         };
-        report.unreadable = inputs.said.unreadable;
-        report.refused.extend(inputs.said.refused);
-        report.notes.splice(0..0, inputs.said.notes);
+        let Said { unreadable, refused, notes: said } = std::mem::take(&mut inputs.said);
+        report.unreadable.extend(unreadable);
+        report.refused.extend(refused);
+        report.notes.splice(0..0, said);
         report.notes.append(&mut notes);
         done
     }
@@ -327,7 +388,7 @@ impl Query {
                 return Ok(Attempt::Learned);
             }
             opened.iter().for_each(|input| input.expect(1));
-            let tried = if parsed.explain {
+            let tried = if parsed.asks == Asks::Plan {
                 self.explain_guessing(&context, &rewritten, guess, scan, out, report)
             } else {
                 self.run_guessing(&context, &rewritten, guess, scan, out, report)
@@ -361,7 +422,7 @@ impl Query {
             sources.push(Source::new(source, input, types, scan.clone(), None));
         }
         sources.iter().for_each(|source| source.report_types(report));
-        if parsed.explain {
+        if parsed.asks == Asks::Plan {
             let text = self.explain(&context, &rewritten, &sources, &Gate::default(), report)?;
             return write_text(&text, out).map(|()| Attempt::Done(Vec::new()));
         }

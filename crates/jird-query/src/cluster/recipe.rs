@@ -74,7 +74,8 @@ impl Recipe {
 
     /// The predicates of the query.
     fn leaves(&self) -> Result<Vec<Arc<Leaf>>> {
-        let parsed = sql::parse(&self.sql)?;
+        let mut parsed = sql::parse(&self.sql)?;
+        parsed.expand(&[], &[])?;
         let types = self.known.iter();
         let types = types.map(|(table, path, kind)| Ok((table.clone(), path.path(), message::kind(*kind)?)));
         let known = Known { types: types.collect::<Result<_>>()? };

@@ -242,6 +242,16 @@ impl Input {
         Ok(Self { files, noted: Arc::default() })
     }
 
+    /// Records that are in memory, one a line.
+    pub(crate) fn of_records(lines: Vec<u8>, progress: &Arc<Progress>) -> Result<Self, Error> {
+        let reading = Reading { from: From::Ndjson, ..Reading::default() };
+        match InputFile::once(PathBuf::new(), Box::new(io::Cursor::new(lines)), None, &reading, progress) {
+            Ok(file) => Ok(Self { files: vec![Arc::new(file)], ..Self::default() }),
+            Err(Refusal::Unreadable(message)) => Err(Error::unread(message)),
+            Err(Refusal::Encoding(encoding)) => Err(Error::unread(encoding.to_string())),
+        }
+    }
+
     /// Whether the whole input can be read twice.
     pub(crate) fn is_rereadable(&self) -> bool {
         self.files.iter().all(|file| file.is_rereadable())

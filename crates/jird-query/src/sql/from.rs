@@ -1,6 +1,7 @@
 //! Rewrites `from` and joins.
 
 use super::expr::quoted;
+use super::parse::plain_query;
 use super::scope::{Columns, Derived, Relation};
 use super::select::{Emit, Rewriter};
 use super::unnest;
@@ -29,6 +30,12 @@ impl Rewriter<'_> {
 
     fn table(&mut self, factor: &mut TableFactor) -> Result<(), Error> {
         super::supported::table(factor)?;
+        if let TableFactor::Table { name, alias: alias @ Some(_), args: None, .. } = factor
+            && alias.as_ref().is_some_and(|alias| !alias.columns.is_empty())
+        {
+            let subquery = plain_query(&format!("select * from {name}"))?;
+            *factor = TableFactor::Derived { lateral: false, subquery, alias: alias.take(), sample: None };
+        }
         match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
                 let (table, columns) = self.named(name)?;
@@ -283,7 +290,7 @@ fn unknown(name: &str, named: &[Named]) -> Error {
 }
 
 /// Some of many names.
-fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+pub(super) fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     let mut some: Vec<_> = names.by_ref().take(10).collect();
     if names.next().is_some() {
         some.push("others");

@@ -72,11 +72,12 @@ impl Rewriter<'_> {
                 other => return Err(Error::sql(format!("`{other}` is not supported"))),
             }
         }
+        of_nothing(&mut items, given, emit);
         name_items(items, given)
     }
 
     /// What `*` or `relation.*` stands for.
-    fn wildcard(&mut self, relation: Option<&str>, alone: bool) -> Result<Vec<(Option<String>, ItemExpr)>, Error> {
+    fn wildcard(&mut self, relation: Option<&str>, alone: bool) -> Result<Vec<Column>, Error> {
         let relations = self.scopes.last().map_or_else(Vec::new, |scope| scope.relations.clone());
         let wanted: Vec<_> =
             relations.iter().filter(|candidate| relation.is_none_or(|relation| candidate.alias == relation)).collect();
@@ -104,7 +105,10 @@ impl Rewriter<'_> {
                         items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
                         continue;
                     }
-                    let keys = (self.keys)(&self.sources[*source].table)?;
+                    let mut keys = (self.keys)(&self.sources[*source].table)?;
+                    if keys.is_empty() {
+                        keys.push(Derived::NOTHING.to_owned());
+                    }
                     if alone && wanted.len() == 1 && self.style == Style::Cells && keys.len() > WIDE {
                         self.apart = keys;
                         items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
@@ -231,6 +235,22 @@ pub(crate) fn item_of<'i>(expr: &Expr, items: &'i [Item]) -> Option<&'i Item> {
     }
 }
 
+/// Whether this is all that is known of the columns of `*`.
+fn is_nothing((name, _): &Column) -> bool {
+    name.as_deref() == Some(Derived::NOTHING)
+}
+
+/// Of a subquery without records, `*` is as many columns as it is given names. A result or a union has none of them.
+fn of_nothing(columns: &mut Vec<Column>, given: Option<&[String]>, emit: Emit) {
+    let Some(at) = columns.iter().position(is_nothing) else { return };
+    if let (Some(given), (_, ItemExpr::Resolved(nothing))) = (given, &columns[at]) {
+        let all = vec![nothing.clone(); (given.len() + 1).saturating_sub(columns.len())];
+        columns.splice(at..=at, all.into_iter().map(|nothing| (None, ItemExpr::Resolved(nothing))));
+    } else if emit != Emit::All {
+        columns.retain(|column| !is_nothing(column));
+    }
+}
+
 fn is_plain(options: &WildcardAdditionalOptions) -> bool {
     *options == WildcardAdditionalOptions::default()
 }
@@ -244,13 +264,15 @@ fn changed(mut columns: Vec<Column>, options: &WildcardAdditionalOptions) -> Res
     if opt_ilike.is_some() || opt_alias.is_some() {
         return Err(Error::sql("`ilike` and `as` behind `*` are not supported: name the columns"));
     }
+    let has_nothing = columns.iter().any(is_nothing);
     let find = |columns: &[Column], name: &str| {
         let found = columns.iter().position(|(own, _)| own.as_deref() == Some(name));
-        found.ok_or_else(|| {
-            let names = columns.iter().filter_map(|(name, _)| name.as_deref());
-            let nearest = nearest(name, names).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            Error::sql(format!("`*` has no column `{name}`{nearest}"))
-        })
+        if found.is_some() || has_nothing {
+            return Ok(found);
+        }
+        let names = columns.iter().filter_map(|(name, _)| name.as_deref());
+        let nearest = nearest(name, names).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        Err(Error::sql(format!("`*` has no column `{name}`{nearest}")))
     };
     let mut excluded: Vec<&Ident> = Vec::new();
     match opt_exclude {
@@ -265,12 +287,14 @@ fn changed(mut columns: Vec<Column>, options: &WildcardAdditionalOptions) -> Res
         excluded.extend(&except.additional_elements);
     }
     for name in excluded {
-        let at = find(&columns, &name.value)?;
-        columns.remove(at);
+        if let Some(at) = find(&columns, &name.value)? {
+            columns.remove(at);
+        }
     }
     for replaced in opt_replace.iter().flat_map(|replace| &replace.items) {
-        let at = find(&columns, &replaced.column_name.value)?;
-        columns[at].1 = ItemExpr::Expr(replaced.expr.clone().into());
+        if let Some(at) = find(&columns, &replaced.column_name.value)? {
+            columns[at].1 = ItemExpr::Expr(replaced.expr.clone().into());
+        }
     }
     let renamed = match opt_rename {
         Some(RenameSelectItem::Single(renamed)) => std::slice::from_ref(renamed),
@@ -278,8 +302,9 @@ fn changed(mut columns: Vec<Column>, options: &WildcardAdditionalOptions) -> Res
         None => &[],
     };
     for renamed in renamed {
-        let at = find(&columns, &renamed.ident.value)?;
-        columns[at].0 = Some(renamed.alias.value.clone());
+        if let Some(at) = find(&columns, &renamed.ident.value)? {
+            columns[at].0 = Some(renamed.alias.value.clone());
+        }
     }
     Ok(columns)
 }

@@ -33,10 +33,11 @@ mod times;
 mod twice;
 mod unnest;
 mod uses;
+mod views;
 
 pub(crate) use arrays::gives_json;
 pub(crate) use forms::Known;
-pub(crate) use parse::{Parsed, parse};
+pub(crate) use parse::{Asks, Parsed, SUMMARIZED, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
 pub(crate) use served::{check as check_served, check_text as check_served_text};

@@ -41,6 +41,16 @@ pub(crate) struct Derived {
     pub(crate) kind: DerivedKind,
 }
 
+impl Derived {
+    /// The name of the one column that `*` stands for in a subquery if there are no records: it is taken for any column,
+    /// because any records may be added later.
+    pub(crate) const NOTHING: &str = "nothing:";
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.name == Self::NOTHING
+    }
+}
+
 /// What a subquery returns under a name.
 #[derive(Clone, Debug)]
 pub(crate) enum DerivedKind {
@@ -141,16 +151,17 @@ impl Scope {
         self.relations.iter().find(|relation| relation.alias == *first).map(|relation| (relation, rest))
     }
 
+    /// The tables that have such a column. If there is none, those that may have had it.
     fn candidates(&self, parts: &[Part]) -> Vec<&Relation> {
-        self.relations
-            .iter()
-            .filter(|relation| match &relation.columns {
+        let with = |named: &dyn Fn(&Derived) -> bool| {
+            let has = |relation: &&Relation| match &relation.columns {
                 Columns::Any(_) => true,
-                Columns::These(columns) => {
-                    columns.iter().any(|column| parts.first() == Some(&Part::Name(column.name.clone())))
-                }
-            })
-            .collect()
+                Columns::These(columns) => columns.iter().any(named),
+            };
+            self.relations.iter().filter(has).collect::<Vec<_>>()
+        };
+        let found = with(&|column| parts.first() == Some(&Part::Name(column.name.clone())));
+        if found.is_empty() { with(&Derived::is_nothing) } else { found }
     }
 }
 
@@ -181,8 +192,13 @@ impl Relation {
                 let named = |column: &&Derived| parts.first() == Some(&Part::Name(column.name.clone()));
                 let of_element = columns.first().filter(|_| self.holder.is_some());
                 let found = columns.iter().find(named);
-                let steps = if found.is_some() { parts.get(1..).unwrap_or_default() } else { parts };
-                let Some(column) = found.or(of_element) else {
+                let of_nothing = columns.iter().find(|column| column.is_nothing());
+                let steps = match found {
+                    Some(_) => parts.get(1..).unwrap_or_default(),
+                    None if of_nothing.is_some() => &[],
+                    None => parts,
+                };
+                let Some(column) = found.or(of_element).or(of_nothing) else {
                     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
                     return Err(Error::sql(format!("no column `{written}`: {} has {}", self.alias, names.join(", "))));
                 };

@@ -8,12 +8,13 @@ use super::literal::{is_long, literal};
 use super::order::{order_by_name, order_groups};
 use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
-use super::uses::{Leaf, Narrowed, Output, OutputKind, Rep, Rewritten, SourceUse, Style};
+use super::uses::{Leaf, Narrowed, Output, OutputKind, Rep, Rewritten, STREAM, SourceUse, Style};
+use super::views;
 use crate::error::Error;
 use crate::named::Named;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, OrderBy, Parens, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement,
-    visit_expressions, visit_relations,
+    Expr, Ident, ObjectName, OrderBy, Parens, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
+    Statement, Visit, Visitor, visit_relations,
 };
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -137,7 +138,8 @@ impl Rewriter<'_> {
                     self.recursive(&mut cte.query, &name)?;
                     continue;
                 }
-                let columns = self.query(&mut cte.query, Emit::All, false)?;
+                let columns =
+                    self.query(&mut cte.query, Emit::All, true).map_err(|error| views::of_view(error, &name))?;
                 self.ctes.push((name, Rc::new(columns)));
             }
             self.names = names;
@@ -266,17 +268,41 @@ impl Rewriter<'_> {
         select.projection.iter().any(wildcard) || self.names_something(select)
     }
 
+    /// Whether a `select` names a column or an aggregate. What its subqueries name is theirs, unless they say otherwise.
     fn names_something(&self, select: &Select) -> bool {
-        let flow = visit_expressions(select, |expr| match expr {
-            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::CompoundFieldAccess { .. } => {
-                ControlFlow::Break(())
-            }
-            Expr::Function(function) if (self.aggregates)(&super::expr::function_name(function)) => {
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        });
-        flow.is_break()
+        select.visit(&mut OwnNames { aggregates: self.aggregates, depth: 0 }).is_break()
+    }
+}
+
+/// Looks for names of columns and for aggregates.
+struct OwnNames<'a> {
+    aggregates: &'a dyn Fn(&str) -> bool,
+    /// How many queries are around the current place.
+    depth: usize,
+}
+
+impl Visitor for OwnNames<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let is_stream = |name: &Ident| name.quote_style.is_none() && name.value.eq_ignore_ascii_case(STREAM);
+        let names = match expr {
+            Expr::CompoundIdentifier(names) => self.depth == 0 || names.first().is_some_and(is_stream),
+            Expr::Identifier(_) | Expr::CompoundFieldAccess { .. } => self.depth == 0,
+            Expr::Function(function) => self.depth == 0 && (self.aggregates)(&super::expr::function_name(function)),
+            _ => false,
+        };
+        if names { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -3,14 +3,14 @@
 //! Planning a query takes time, memory and stack, which nothing bounds but the text of the query; and some functions
 //! make as much of one value as a number says.
 
-use super::parse::Parsed;
+use super::parse::{Asks, Parsed};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -42,25 +42,24 @@ const UNBOUNDED: [&str; 11] = [
 
 /// Refuses SQL of others that would be parsed to something deep.
 pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
-    match signs(sql)? {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
+    match signs(&tokens.map_err(|error| Error::parser(error.to_string()))?) {
         0..=SIGNS_MAX => Ok(()),
         _ => Err(Error::sql(format!("queries of others have at most {SIGNS_MAX} operators and keywords"))),
     }
 }
 
 /// Refuses SQL that would be parsed to something very deep.
-pub(super) fn check_depth(sql: &str) -> Result<(), Error> {
-    match signs(sql)? {
+pub(super) fn check_depth(tokens: &[TokenWithSpan]) -> Result<(), Error> {
+    match signs(tokens) {
         0..=ALL_SIGNS_MAX => Ok(()),
         count => Err(Error::sql(format!("the query has {count} operators and keywords, {ALL_SIGNS_MAX} are the most"))),
     }
 }
 
 /// How many operators and keywords SQL has.
-fn signs(sql: &str) -> Result<usize, Error> {
-    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize();
-    let tokens = tokens.map_err(|error| Error::parser(error.to_string()))?;
-    let is_sign = |token: &&Token| match token {
+fn signs(tokens: &[TokenWithSpan]) -> usize {
+    let is_sign = |token: &&TokenWithSpan| match &token.token {
         Token::Word(word) => word.keyword != Keyword::NoKeyword && word.quote_style.is_none(),
         token => !matches!(
             token,
@@ -72,14 +71,24 @@ fn signs(sql: &str) -> Result<usize, Error> {
                 | Token::Whitespace(_)
         ),
     };
-    Ok(tokens.iter().filter(is_sign).count())
+    tokens.iter().filter(is_sign).count()
 }
 
-/// Refuses queries that take very much to plan, functions that fill all memory at one call, and `explain`, which tells
-/// of files.
+/// Refuses queries that take very much to plan, functions that fill all memory at one call, views, and all but rows:
+/// the rest tells of files, or takes several queries.
 pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
-    if parsed.explain {
-        return Err(Error::sql("`explain` is for the command line: it tells of files"));
+    if !parsed.views.is_empty() {
+        return Err(Error::sql("one query at a time"));
+    }
+    let asks = match parsed.asks {
+        Asks::Rows => None,
+        Asks::Plan => Some("explain"),
+        Asks::Description => Some("describe"),
+        Asks::Summary => Some("summarize"),
+        Asks::Names(_) => Some("show tables"),
+    };
+    if let Some(asks) = asks {
+        return Err(Error::sql(format!("`{asks}` is for the command line: it tells of files")));
     }
     let mut watch = Watch::default();
     if let ControlFlow::Break(error) = parsed.query.visit(&mut watch) {
