@@ -60,6 +60,9 @@ pub struct QueryArgs {
     /// may be given several times. No file is read for this by itself
     #[arg(long, value_name = "FILE")]
     definitions: Vec<PathBuf>,
+    /// Whether records of files below day=2024-01-01/ have a field day
+    #[arg(long, value_enum, value_name = "HOW", default_value = "read")]
+    folder_keys: FolderKeysArgument,
     /// An event store that `jird ingest` has filled, or its URL; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     store: Vec<String>,
@@ -196,6 +199,14 @@ enum UnreadableArgument {
     Stop,
     /// The answer is without it
     Skip,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FolderKeysArgument {
+    /// They have, and files are left out whose folders rule them out
+    Read,
+    /// They have what is in them
+    Ignore,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -354,6 +365,7 @@ fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBu
         },
         defined: defined(args.define),
         definitions: args.definitions.iter().map(|path| definitions(path)).collect::<Result<_>>()?,
+        folder_keys: matches!(args.folder_keys, FolderKeysArgument::Read),
         records: args.records,
         csv: args.dialect.choice(),
         on_error: args.on_error,

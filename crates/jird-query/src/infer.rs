@@ -23,6 +23,8 @@ pub(crate) struct Types {
     pub(crate) fields: Vec<(Path, Accumulator)>,
     /// The types that the user has fixed, which need no inference.
     pub(crate) fixed: FieldTypes,
+    /// What the folders of files say of each field.
+    folders: Vec<Accumulator>,
 }
 
 impl Types {
@@ -35,7 +37,7 @@ impl Types {
     ) -> Result<Self, Error> {
         let paths = needed_paths(source, fixed);
         if paths.is_empty() {
-            return Ok(Self { fields: Vec::new(), fixed: fixed.clone() });
+            return Ok(Self { fixed: fixed.clone(), ..Self::default() });
         }
         let mut all = vec![Accumulator::default(); paths.len()];
         Chunks::new(input, options.chunk_bytes).visit(
@@ -52,7 +54,7 @@ impl Types {
                 ControlFlow::Continue(())
             },
         )?;
-        Ok(Self { fields: paths.into_iter().zip(all).collect(), fixed: fixed.clone() })
+        Ok(Self::unseen(paths, fixed, input).seen(all))
     }
 
     /// What the indexes of stores know of the fields, without reading an event; `None` if that is not all.
@@ -70,7 +72,7 @@ impl Types {
             (all.met().len() < 2).then_some((path, all))
         };
         let fields = paths.into_iter().map(observed).collect::<Option<_>>()?;
-        Some(Self { fields, fixed: fixed.clone() })
+        Some(Self { fields, fixed: fixed.clone(), ..Self::default() })
     }
 
     /// Observes only the first records.
@@ -85,13 +87,26 @@ impl Types {
         first_records(input, &paths, options, |row| {
             fields.iter_mut().zip(row.fields()).for_each(|(field, value)| field.observe(*value, 0));
         })?;
-        Ok(Self { fields: paths.into_iter().zip(fields).collect(), fixed: fixed.clone() })
+        Ok(Self::unseen(paths, fixed, input).seen(fields))
     }
 
     /// The types of the same fields, from observations of all records.
-    pub(crate) fn seen(&self, fields: Vec<Accumulator>) -> Self {
+    pub(crate) fn seen(&self, mut fields: Vec<Accumulator>) -> Self {
+        fields.iter_mut().zip(&self.folders).for_each(|(field, folders)| field.merge(folders));
         let paths = self.fields.iter().map(|(path, _)| path.clone());
-        Self { fields: paths.zip(fields).collect(), fixed: self.fixed.clone() }
+        Self { fields: paths.zip(fields).collect(), ..self.clone() }
+    }
+
+    /// These fields of an input, before any record is observed.
+    fn unseen(paths: Vec<Path>, fixed: &FieldTypes, input: &Input) -> Self {
+        let of_folders = |path: &Path| {
+            let mut all = Accumulator::default();
+            input.files.iter().filter_map(|file| file.of_folder(path)).for_each(|field| all.observe(field, 0));
+            all
+        };
+        let folders = paths.iter().map(of_folders).collect();
+        let fields = paths.into_iter().map(|path| (path, Accumulator::default())).collect();
+        Self { fields, fixed: fixed.clone(), folders }
     }
 
     /// The observations of a field, if it was observed.
@@ -105,7 +120,7 @@ impl Types {
             return fixed;
         }
         let Some(seen) = self.of(path) else { return ColumnType::Json };
-        if let Some(told) = Told::of(path).filter(|_| !seen.is_present()) {
+        if let Some(told) = Told::of_any(path).filter(|_| !seen.is_present()) {
             return told.kind();
         }
         let needs = || source.needs.iter().filter(|need| need.path == *path);
@@ -254,6 +269,11 @@ pub(crate) fn keys(input: &Input, options: &ScanOptions) -> Result<Vec<String>, 
             ControlFlow::Continue(())
         },
     )?;
+    for key in input.folder_keys() {
+        if all.known.insert(key.to_owned()) {
+            all.order.push(key.to_owned());
+        }
+    }
     Ok(all.order)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::infer;
-use crate::input::{Input, Pipes, Progress, Reading, Said};
+use crate::input::{FolderFilter, Input, Pipes, Progress, Reading, Said};
 use crate::named::Named;
 use crate::options::Options;
 use crate::scan::ScanOptions;
@@ -23,6 +23,8 @@ pub(crate) struct Inputs<'q> {
     keys: HashMap<String, Vec<String>>,
     pub(crate) said: Said,
     pipes: Pipes,
+    /// Which files of tables are wanted.
+    filters: HashMap<String, FolderFilter>,
     /// Whether all that is opened is made readable any number of times, because another query follows.
     pub(crate) repeats: bool,
     /// The records of a table that is in memory, and its name.
@@ -46,6 +48,7 @@ impl<'q> Inputs<'q> {
             keys: HashMap::new(),
             said: Said::default(),
             pipes: Pipes::default(),
+            filters: HashMap::new(),
             repeats: false,
             made: None,
         }
@@ -63,7 +66,8 @@ impl<'q> Inputs<'q> {
         }
         let Options { from, records, csv, window, remotes, .. } = self.options;
         let (records, remotes) = (records.clone(), remotes.clone());
-        let reading = Reading { from: *from, records, csv: *csv, window: *window, remotes };
+        let folders = self.options.folder_keys.then(|| self.filters.get(table).cloned().unwrap_or_default());
+        let reading = Reading { from: *from, records, csv: *csv, window: *window, folders, remotes };
         let told = (&mut self.said, &mut self.pipes);
         let made = self.made.take_if(|(name, _)| *name == table);
         let input = match table {
@@ -94,6 +98,17 @@ impl<'q> Inputs<'q> {
         let input = if self.repeats { input.rereadable(&options.spool)? } else { input };
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
+    }
+
+    /// Leaves out the files of a table that are not wanted. The others are opened again if they were opened before.
+    pub(crate) fn restrict(&mut self, table: &str, filter: FolderFilter) {
+        if self.filters.contains_key(table) || filter.places.is_empty() {
+            return;
+        }
+        self.filters.insert(table.to_owned(), filter);
+        if self.known.get(table).is_some_and(|input| !input.folder_keys().is_empty()) {
+            self.known.remove(table);
+        }
     }
 
     /// Whether all that was opened can be read again.

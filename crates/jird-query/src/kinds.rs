@@ -71,7 +71,7 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
         }
         let (kind, value) = taken.other.as_ref().filter(|_| !is_met(taken.slot))?;
         let path = &paths[taken.slot];
-        if Told::of(path).is_some() {
+        if Told::of(path, &source.input).is_some() {
             return None;
         }
         let written = source.used.named.iter().find(|(named, _)| named == path).map(|(_, written)| written);

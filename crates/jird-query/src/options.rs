@@ -36,6 +36,8 @@ pub struct Options {
     pub defined: Vec<Defined>,
     /// Views that the query may name. The text of the query may define others.
     pub definitions: Vec<Definitions>,
+    /// Whether folders as `day=2024-01-01` give the records of the files in them a field `day`.
+    pub folder_keys: bool,
     /// Which values of JSON texts are records, such as `/items/*`. By default they are the lines, the elements of an
     /// array, or the values one after the other.
     pub records: Option<Pattern>,
@@ -81,6 +83,7 @@ impl Default for Options {
             from: From::default(),
             defined: Vec::new(),
             definitions: Vec::new(),
+            folder_keys: true,
             records: None,
             csv: DialectChoice::default(),
             on_error: OnError::default(),

@@ -31,7 +31,12 @@ impl<'q> Source<'q> {
         options: ScanOptions,
         watch: Option<Watch>,
     ) -> Self {
-        let spec = |path: &Path, rep| ColumnSpec { path: path.clone(), rep, kind: types.column_type(path, used) };
+        let spec = |path: &Path, rep| ColumnSpec {
+            path: path.clone(),
+            rep,
+            kind: types.column_type(path, used),
+            told: Told::of(path, &input),
+        };
         let mut columns: Vec<_> = used.columns.iter().map(|(path, rep)| spec(path, *rep)).collect();
         // A value that does not fit the schema makes its record bad, also if the query does not use the field.
         let mut checked = Vec::new();
@@ -44,7 +49,7 @@ impl<'q> Source<'q> {
                 }));
             }
         }
-        columns.push(ColumnSpec { path: Path::default(), rep: Rep::Place, kind: ColumnType::Int64 });
+        columns.push(ColumnSpec { path: Path::default(), rep: Rep::Place, kind: ColumnType::Int64, told: None });
         let field = |column: &ColumnSpec| {
             let is_text = !column.rep.is_inferred() && column.rep != Rep::Place;
             let kind = if is_text { ColumnType::Json } else { column.kind };
@@ -105,7 +110,10 @@ impl<'q> Source<'q> {
     pub(crate) fn explain(&self, text: &mut String) {
         use std::fmt::Write;
         let files = &self.input.files;
-        let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
+        let mut names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
+        if self.input.left_out > 0 {
+            names.push(format!("{} more are ruled out by their folders", self.input.left_out));
+        }
         let list = |items: Vec<String>| if items.is_empty() { "nothing".to_owned() } else { items.join("; ") };
         let read = taken(&self.shared.tally.columns);
         let columns = self.shared.columns.iter().enumerate().filter(|(index, _)| read.contains(index));
@@ -137,6 +145,7 @@ impl<'q> Source<'q> {
 
     pub(crate) fn report(&self, report: &mut Report) {
         let tally = &self.shared.tally;
+        report.files_left_out += self.input.left_out;
         report.records += tally.records.load(Relaxed);
         report.touched += tally.touched.load(Relaxed);
         report.bytes += tally.bytes.load(Relaxed);
@@ -169,7 +178,7 @@ impl<'q> Source<'q> {
             let seen = self.shared.columns.iter().zip(&tally.seen);
             let was_seen = seen.filter(|(column, _)| column.path == *path).any(|(_, seen)| seen.load(Relaxed));
             let occurs = was_seen
-                || Told::of(path).is_some()
+                || Told::of(path, &self.input).is_some()
                 || match self.types.of(path) {
                     Some(seen) => seen.is_present(),
                     // The scan did not look at records that a condition excluded, so they are read again. This happens

@@ -45,6 +45,8 @@ pub struct Report {
     pub(crate) infinite: u64,
     /// The fields whose types were widened, and the records that caused it.
     pub widened: Vec<String>,
+    /// How many files were left out because the keys of their folders rule them out.
+    pub files_left_out: usize,
     /// What was read of event stores.
     stores: Vec<(String, StoreReads)>,
     /// Whether types were inferred from all records.
@@ -119,6 +121,9 @@ impl fmt::Display for Report {
         writeln!(f, "widened     {}", list(&self.widened))?;
         writeln!(f, "mismatches  {}", self.mismatches)?;
         writeln!(f, "bad         {}", self.bad)?;
+        if self.files_left_out > 0 {
+            writeln!(f, "left out    {} files, by their folders", self.files_left_out)?;
+        }
         for (name, reads) in &self.stores {
             writeln!(f, "store       {name}: {reads}")?;
         }

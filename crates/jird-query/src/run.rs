@@ -361,6 +361,9 @@ impl Query {
             Some(_) => rewritten.with_recipe(&Recipe::new(&self.sql, style, &learned.known, inputs.known_keys()))?,
             None => rewritten,
         };
+        for source in &rewritten.sources {
+            inputs.restrict(&source.table, source.folder_filter());
+        }
         if !rewritten.sources.iter().any(|source| source.table == sql::STREAM) {
             inputs.open_unused()?;
         }

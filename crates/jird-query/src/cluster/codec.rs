@@ -8,9 +8,9 @@ use crate::bad::BadSink;
 use crate::functions::{JsonArithmetic, Narrow, PredicateUdf, Timestamp, aggregate_functions, scalar_functions};
 use crate::input::Described;
 use crate::interrupt::Interrupt;
-use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, Shared, Tally, Watch};
+use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, Shared, Tally, Told, Watch};
 use crate::session::batch_max;
-use crate::sql::Kept;
+use crate::sql::{Kept, Rep};
 use crate::steady::Steady;
 use arrow::datatypes::Schema;
 use datafusion::common::tree_node::TreeNode;
@@ -156,7 +156,10 @@ impl Scan {
 
     fn shared(&self, threads: usize) -> Result<Shared> {
         let column = |(path, rep, kind): &(PathName, usize, usize)| {
-            Ok(ColumnSpec { path: path.path(), rep: message::rep(*rep)?, kind: message::kind(*kind)? })
+            let (path, rep) = (path.path(), message::rep(*rep)?);
+            // Files whose folders have keys do not travel.
+            let told = if rep == Rep::Place { None } else { Told::of_any(&path) };
+            Ok(ColumnSpec { path, rep, kind: message::kind(*kind)?, told })
         };
         let columns = self.columns.iter().map(column).collect::<Result<Vec<_>>>()?;
         let check = CHECKS.get(usize::from(self.check)).copied();

@@ -74,6 +74,10 @@ impl InputFile {
     /// Describes the file for other processes. Fails if it is a pipe or a store, which they cannot open.
     pub(crate) fn describe(&self) -> Result<Described, Error> {
         let why = match &self.access {
+            _ if !self.keys.is_empty() => Some(
+                "the names of its folders give its records fields, which a cluster does not know; --folder-keys ignore reads \
+                 it without them",
+            ),
             Access::Again | Access::Remote(_) => None,
             Access::Once(_) | Access::Copying(_) | Access::Copy(_) => {
                 Some("a pipe is not read by other machines: write it to a file that all of them see")

@@ -34,6 +34,7 @@ impl InputFile {
             csv: DialectChoice::default(),
             path: path.to_owned(),
             name: None,
+            keys: Vec::new(),
             index: 0,
             size: None,
             layout: Layout::Table(FileFormat::Sqlite),

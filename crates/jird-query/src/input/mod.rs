@@ -11,6 +11,7 @@ mod described;
 mod detect;
 mod elements;
 mod expand;
+mod folders;
 mod local;
 mod named;
 mod pipes;
@@ -23,6 +24,8 @@ mod table;
 pub(crate) use described::Described;
 pub(crate) use elements::Layout;
 pub(crate) use expand::Said;
+use folders::FolderKey;
+pub(crate) use folders::{FolderCondition, FolderFilter, Joined};
 
 use crate::error::{Error, words};
 use ahead::Ahead;
@@ -94,6 +97,8 @@ pub(crate) struct Reading {
     pub(crate) csv: DialectChoice,
     /// Of stores: the time of the events that are read.
     pub(crate) window: Window,
+    /// Which keys of folders are wanted, if folders have keys.
+    pub(crate) folders: Option<FolderFilter>,
     /// Of URLs: how they are read.
     #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "no URL is read"))]
     pub(crate) remotes: Remotes,
@@ -133,6 +138,8 @@ pub(crate) struct Input {
     pub(crate) files: Vec<Arc<InputFile>>,
     /// Whether a scan already notes this input's bad records. The first scan does.
     pub(crate) noted: Arc<AtomicBool>,
+    /// How many files were left out because no record in such folders is wanted.
+    pub(crate) left_out: usize,
 }
 
 /// A file, or another input that can be read.
@@ -142,6 +149,8 @@ pub(crate) struct InputFile {
     pub(crate) path: PathBuf,
     /// What it is called in place of its path.
     pub(crate) name: Option<String>,
+    /// The keys of its folders.
+    keys: Vec<FolderKey>,
     /// Its position among the files of its input.
     pub(crate) index: usize,
     /// The size in bytes, if the file can be read at any offset.
@@ -206,40 +215,40 @@ impl Input {
         progress: &Arc<Progress>,
         (said, pipes): (&mut Said, &mut Pipes),
     ) -> Result<Self, Error> {
-        let mut files = Vec::new();
+        let mut found = Vec::new();
         for argument in arguments {
             if is_url(Path::new(argument)) {
-                let opened = remote::open(argument, reading, progress, said)?;
-                files.extend(
-                    (files.len()..)
-                        .zip(opened)
-                        .map(|(index, file)| Arc::new(InputFile { index, ..file }))
-                        .collect::<Vec<_>>(),
-                );
+                found.extend(remote::open(argument, reading, progress, said)?.into_iter().map(Listed::Open));
                 continue;
             }
             let (argument, table) = split_table(argument);
             if jird_store::is_store(Path::new(argument)) {
-                let file = InputFile::store(Path::new(argument), reading, progress)?;
-                files.push(Arc::new(InputFile { index: files.len(), ..file }));
-                continue;
-            }
-            let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
-            for path in paths {
-                pipes.open(&path)?;
-                let opened = if argument == "-" {
-                    InputFile::stdin(&path, reading, progress)
-                } else {
-                    InputFile::at(&path, table, reading, progress)
-                };
-                match opened {
-                    Ok(file) => files.push(Arc::new(InputFile { index: files.len(), ..file })),
-                    Err(Refusal::Unreadable(message)) => said.unreadable(format!("{}: {message}", path.display())),
-                    Err(Refusal::Encoding(encoding)) => said.refused(format!("{}: {encoding}", path.display())),
-                }
+                found.push(Listed::Open(InputFile::store(Path::new(argument), reading, progress)?));
+            } else if argument == "-" {
+                found.push(Listed::Stdin);
+            } else {
+                let paths = expand::expand(argument, said)?.into_iter();
+                found.extend(paths.map(|path| Listed::Path(path, table.map(str::to_owned))));
             }
         }
-        Ok(Self { files, noted: Arc::default() })
+        let keys = match reading.folders {
+            Some(_) => folders::keys(&found.iter().map(Listed::keyed).collect::<Vec<_>>()),
+            None => vec![Vec::new(); found.len()],
+        };
+        let mut all = Self::default();
+        for (found, keys) in found.into_iter().zip(keys) {
+            if reading.folders.as_ref().is_some_and(|filter| !filter.keeps(&keys)) {
+                all.left_out += 1;
+                continue;
+            }
+            let path = found.path().to_owned();
+            match found.open(reading, progress, pipes)? {
+                Ok(file) => all.files.push(Arc::new(InputFile { index: all.files.len(), keys, ..file })),
+                Err(Refusal::Unreadable(message)) => said.unreadable(format!("{}: {message}", path.display())),
+                Err(Refusal::Encoding(encoding)) => said.refused(format!("{}: {encoding}", path.display())),
+            }
+        }
+        Ok(all)
     }
 
     /// Records that are in memory, one a line.
@@ -276,7 +285,7 @@ impl Input {
 
     fn with_files(&self, change: impl FnMut(&Arc<InputFile>) -> Result<Arc<InputFile>, Error>) -> Result<Self, Error> {
         let files = self.files.iter().map(change).collect::<Result<_, _>>()?;
-        Ok(Self { files, noted: Arc::clone(&self.noted) })
+        Ok(Self { files, noted: Arc::clone(&self.noted), left_out: self.left_out })
     }
 
     /// Whether the whole input can be read at any offset.
@@ -324,6 +333,51 @@ impl Input {
     pub(crate) fn expect(&self, times: u64) {
         for file in &self.files {
             file.progress.expect(file.disk_bytes * times);
+        }
+    }
+}
+
+/// What an argument names.
+enum Listed {
+    Stdin,
+    /// The path of a file, and the table of it that is meant.
+    Path(PathBuf, Option<String>),
+    Open(InputFile),
+}
+
+impl Listed {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Stdin => Path::new(STDIN),
+            Self::Path(path, _) => path,
+            Self::Open(file) => &file.path,
+        }
+    }
+
+    /// The path whose folders have keys. Events of stores are as they came.
+    fn keyed(&self) -> &Path {
+        match self {
+            Self::Open(file) if file.store_text().is_some() => Path::new(""),
+            found => found.path(),
+        }
+    }
+
+    fn open(
+        self,
+        reading: &Reading,
+        progress: &Arc<Progress>,
+        pipes: &mut Pipes,
+    ) -> Result<Result<InputFile, Refusal>, Error> {
+        match self {
+            Self::Open(file) => Ok(Ok(file)),
+            Self::Stdin => {
+                pipes.open(Path::new(STDIN))?;
+                Ok(InputFile::stdin(Path::new(STDIN), reading, progress))
+            }
+            Self::Path(path, table) => {
+                pipes.open(&path)?;
+                Ok(InputFile::at(&path, table.as_deref(), reading, progress))
+            }
         }
     }
 }
@@ -407,6 +461,7 @@ impl InputFile {
             csv: reading.csv,
             path: path.to_owned(),
             name: None,
+            keys: Vec::new(),
             index: 0,
             size: is_plain.then_some(bytes),
             layout,
@@ -461,6 +516,7 @@ impl InputFile {
         Ok(Self {
             path,
             name: None,
+            keys: Vec::new(),
             index: 0,
             size: None,
             layout,
@@ -485,6 +541,7 @@ impl InputFile {
         Self {
             path: path.to_owned(),
             name: None,
+            keys: Vec::new(),
             index: 0,
             size: Some(store.bytes()),
             layout: Layout::Lines,
@@ -543,6 +600,7 @@ impl InputFile {
         Self {
             path: self.path.clone(),
             name: self.name.clone(),
+            keys: self.keys.clone(),
             index: self.index,
             size,
             layout: self.layout,

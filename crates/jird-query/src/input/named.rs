@@ -27,7 +27,7 @@ impl Input {
             return failed("is a database, and was not one when it was given its name");
         }
         let file = InputFile { name: Some(name.clone()), ..file };
-        Ok(Self { files: vec![Arc::new(file)], noted: Arc::default() })
+        Ok(Self { files: vec![Arc::new(file)], ..Self::default() })
     }
 }
 

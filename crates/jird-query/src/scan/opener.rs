@@ -14,8 +14,8 @@ use super::source::{ColumnSpec, Shared, Told, note};
 use super::watch::Extent;
 use crate::bad::Found;
 use crate::error::Error;
-use crate::input::{Chosen, Input, InputFile};
-use crate::sql::Rep;
+use crate::input::{Chosen, Input, InputFile, Joined};
+use crate::sql::{Rep, each_slot};
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
@@ -173,7 +173,7 @@ impl Plan {
         let watched = shared.watch.iter().flat_map(|watch| &watch.paths);
         let watched = watched.map(|path| slot_of(column_of(path).expect("what is watched is a column"))).collect();
         if let Some(filter) = filter {
-            pushdown::slots(filter, &mut |column| {
+            each_slot(filter, &mut |column| {
                 slot_of(column);
             });
         }
@@ -181,8 +181,7 @@ impl Plan {
             let path = &shared.columns[column].path;
             paths.iter().position(|other| other == path).expect("every path of the filter has a slot by now")
         };
-        let told = |(_, column): &(usize, usize)| Told::of(&shared.columns[*column].path);
-        let told = columns.iter().map(told).collect();
+        let told = columns.iter().map(|(_, column)| shared.columns[*column].told).collect();
         let filter = filter.map(|filter| pushdown::map_slots(filter, &slot));
         note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
         let projection = Projection::new(&paths);
@@ -346,6 +345,9 @@ struct Rows<'p> {
 struct Origin {
     file: String,
     line: String,
+    /// Of each column: its JSON, if the folders of the file say what it is; it is empty for what is missing.
+    folders: Vec<Option<String>>,
+    record: Joined,
     /// Of the last piece of a store: its offset, the events before it, and the lines that were counted before it.
     piece: Option<(u64, u64, u64)>,
 }
@@ -376,9 +378,7 @@ impl<'p> Worker<'p> {
         let tally = &plan.shared.tally;
         let counts_only = plan.counts_only(file);
         if let Some(told) = &mut rows.told {
-            let mut text = Vec::new();
-            jird::event::write_string(&file.shown(), &mut text);
-            told.file = String::from_utf8_lossy(&text).into_owned();
+            told.take_file(file, plan);
         }
         let is_live = !file.is_rereadable();
         let minifies = file.layout.has_long_records();
@@ -447,6 +447,17 @@ impl<'p> Worker<'p> {
 }
 
 impl Origin {
+    /// Tells what all records of a file have in common.
+    fn take_file(&mut self, file: &InputFile, plan: &Plan) {
+        let mut text = Vec::new();
+        jird::event::write_string(&file.shown(), &mut text);
+        self.file = String::from_utf8_lossy(&text).into_owned();
+        let path = |(_, column): &(usize, usize)| &plan.shared.columns[*column].path;
+        let columns = plan.columns.iter().map(path);
+        self.folders = columns.map(|path| file.of_folder(path).map(|field| field.raw().to_owned())).collect();
+        self.record = file.joined();
+    }
+
     /// Tells the line of the record that begins at byte `at` of a piece. Of a store, it is the place of the event in the
     /// text of the window, some blocks of which were not read.
     fn take_line(&mut self, file: &InputFile, piece: &LinePiece<'_>, at: usize) {
@@ -464,11 +475,17 @@ impl Origin {
     }
 
     /// The field, or what a column tells in its place.
-    fn told<'f>(&'f self, field: Field<'f>, told: Option<Told>) -> Field<'f> {
-        match told.filter(|_| field.kind().is_none()) {
-            Some(Told::File) => Field::from_raw(&self.file),
-            Some(Told::Line) => Field::from_raw(&self.line),
-            None => field,
+    fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<Told>) -> Field<'f> {
+        match told {
+            Some(Told::File) if field.kind().is_none() => Field::from_raw(&self.file),
+            Some(Told::Line) if field.kind().is_none() => Field::from_raw(&self.line),
+            Some(Told::Folder) => match self.folders[column].as_deref() {
+                Some("") => Field::MISSING,
+                Some(json) => Field::from_raw(json),
+                None => field,
+            },
+            Some(Told::Record) => self.record.of(field),
+            Some(Told::File | Told::Line) | None => field,
         }
     }
 }
@@ -490,8 +507,8 @@ impl Rows<'_> {
         let mut unfit = None;
         for (index, (builder, (slot, column))) in self.builders.iter_mut().zip(&self.plan.columns).enumerate() {
             let mut field = row.field(*slot);
-            if let Some(place) = &self.told {
-                field = place.told(field, self.plan.told[index]);
+            if let Some(place) = &mut self.told {
+                field = place.told(field, index, self.plan.told[index]);
             }
             if builder.append(field).is_err() {
                 unfit.get_or_insert((*slot, *column));
@@ -510,8 +527,8 @@ impl Rows<'_> {
         let mut unfit = None;
         for (index, (builder, (slot, column))) in self.builders.iter_mut().zip(&self.plan.columns).enumerate() {
             let mut field = row.field(*slot);
-            if let Some(place) = &self.told {
-                field = place.told(field, self.plan.told[index]);
+            if let Some(place) = &mut self.told {
+                field = place.told(field, index, self.plan.told[index]);
             }
             let text = field.raw();
             let is_long = text.starts_with(['{', '[']) && memchr::memchr(b'\r', text.as_bytes()).is_some();

@@ -1,7 +1,7 @@
 //! Decides which conditions the scan evaluates: calls of our predicates over columns of JSON text, and combinations of
 //! them with `and`, `or` and `not`.
 
-use super::{Shared, Told};
+use super::Shared;
 use crate::functions::PredicateUdf;
 use crate::sql::Rep;
 use datafusion::logical_expr::Operator;
@@ -28,7 +28,7 @@ pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &Shared) -> Option
     let columns = call.args().iter().map(|argument| {
         let column = argument.downcast_ref::<Column>()?.index();
         let spec = shared.columns.get(column)?;
-        (spec.rep == Rep::Raw && Told::of(&spec.path).is_none()).then_some(column)
+        (spec.rep == Rep::Raw && spec.told.is_none()).then_some(column)
     });
     let columns = columns.collect::<Option<Vec<_>>>()?;
     Some(map_slots(udf.predicate(), &|slot| columns[slot]))
@@ -61,23 +61,5 @@ pub(super) fn map_slots(predicate: &Predicate, map: &impl Fn(usize) -> usize) ->
         Predicate::Like { slot, pattern } => Predicate::Like { slot: map(*slot), pattern: pattern.clone() },
         Predicate::Matches { slot, matcher } => Predicate::Matches { slot: map(*slot), matcher: matcher.clone() },
         Predicate::Truth { slot } => Predicate::Truth { slot: map(*slot) },
-    }
-}
-
-/// Calls `visit` with every slot that a predicate uses.
-pub(super) fn slots(predicate: &Predicate, visit: &mut impl FnMut(usize)) {
-    match predicate {
-        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().for_each(|part| slots(part, visit)),
-        Predicate::Not(inner) => slots(inner, visit),
-        Predicate::CompareSlots { left, right, .. } => {
-            visit(*left);
-            visit(*right);
-        }
-        Predicate::Compare { slot, .. }
-        | Predicate::In { slot, .. }
-        | Predicate::IsNull { slot }
-        | Predicate::Like { slot, .. }
-        | Predicate::Matches { slot, .. }
-        | Predicate::Truth { slot } => visit(*slot),
     }
 }

@@ -2,7 +2,8 @@
 
 use super::opener::{NdjsonOpener, Plan};
 use super::{ScanOptions, Watch, pushdown};
-use crate::sql::Rep;
+use crate::input::Input;
+use crate::sql::{Rep, each_slot};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
@@ -35,23 +36,40 @@ pub(crate) struct ColumnSpec {
     pub(crate) rep: Rep,
     /// The column's type, if the representation is inferred.
     pub(crate) kind: ColumnType,
+    /// What the column tells beside what is in the records.
+    pub(crate) told: Option<Told>,
 }
 
 /// A message shows this many characters of a value.
 const SHOWN: usize = 60;
 
-/// What a column tells of a record that is not in it.
+/// What a column tells that is not in the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// `_file`: the name of its file.
+    /// `_file`: the name of its file, of a record without such a field.
     File,
-    /// `_line`: the number of its line.
+    /// `_line`: the number of its line, of a record without such a field.
     Line,
+    /// A field that all records of some files have because of their folders.
+    Folder,
+    /// The whole record, with all such fields.
+    Record,
 }
 
 impl Told {
-    /// What a field tells, if records do not have it.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    /// What a field of an input tells.
+    pub(crate) fn of(path: &Path, input: &Input) -> Option<Self> {
+        if input.is_of_folders(path) {
+            return Some(Self::Folder);
+        }
+        if path.steps().is_empty() && !input.folder_keys().is_empty() {
+            return Some(Self::Record);
+        }
+        Self::of_any(path)
+    }
+
+    /// What a field of any input tells.
+    pub(crate) fn of_any(path: &Path) -> Option<Self> {
         match path.to_string().as_str() {
             "/_file" => Some(Self::File),
             "/_line" => Some(Self::Line),
@@ -59,11 +77,12 @@ impl Told {
         }
     }
 
-    /// The type of the column.
+    /// The type of the column if no record has the field.
     pub(crate) fn kind(self) -> ColumnType {
         match self {
             Self::File => ColumnType::Text,
             Self::Line => ColumnType::Int64,
+            Self::Folder | Self::Record => ColumnType::Json,
         }
     }
 }
@@ -138,7 +157,7 @@ pub(crate) struct Tally {
 impl Shared {
     /// Whether the numbers of lines are wanted. The lines of a file are then counted from its start, by one thread.
     pub(crate) fn tells_lines(&self) -> bool {
-        self.columns.iter().any(|column| Told::of(&column.path) == Some(Told::Line))
+        self.columns.iter().any(|column| column.told == Some(Told::Line))
     }
 }
 
@@ -224,7 +243,7 @@ impl NdjsonSource {
     fn columns(&self) -> Vec<usize> {
         let mut columns = self.projection.file_indices.clone();
         if let Some(filter) = &self.filter {
-            pushdown::slots(filter, &mut |column| columns.push(column));
+            each_slot(filter, &mut |column| columns.push(column));
         }
         columns
     }

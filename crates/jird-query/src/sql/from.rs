@@ -67,8 +67,8 @@ impl Rewriter<'_> {
         {
             // A table of a database: `from 'shop.db'.orders`.
             let table = format!("{}::{}", file.value, table.value);
-            let source = self.source(&table);
-            return Ok((table, Columns::Any(source)));
+            let records = self.records(&table);
+            return Ok((table, records));
         }
         let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
             if let Some(named) = self.named {
@@ -88,16 +88,22 @@ impl Rewriter<'_> {
                 None if is_stream => only(named)?,
                 None => return Err(unknown(&ident.value, named).at(ident.span.start.line, ident.span.start.column)),
             };
-            let source = self.source(&table.name);
-            return Ok((table.name.clone(), Columns::Any(source)));
+            return Ok((table.name.clone(), self.records(&table.name)));
         }
         if ident.quote_style.is_none() && table != STREAM {
             return Err(Error::sql(format!(
                 "there is no table {table}: `{STREAM}` is all files of the command line, and a path is written in quotes, '{table}'"
             )));
         }
-        let source = self.source(&table);
-        Ok((table, Columns::Any(source)))
+        let records = self.records(&table);
+        Ok((table, records))
+    }
+
+    /// The records of a table, at one more place.
+    fn records(&mut self, table: &str) -> Columns {
+        let source = self.source(table);
+        self.sources[source].places += 1;
+        Columns::Any(source)
     }
 
     /// The number of the source for a table.
@@ -110,6 +116,8 @@ impl Rewriter<'_> {
             columns: Vec::new(),
             needs: Vec::new(),
             named: Vec::new(),
+            places: 0,
+            required: Vec::new(),
         });
         self.sources.len() - 1
     }

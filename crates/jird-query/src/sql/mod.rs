@@ -34,6 +34,7 @@ mod twice;
 mod unnest;
 mod uses;
 mod views;
+mod wanted;
 
 pub(crate) use arrays::gives_json;
 pub(crate) use forms::Known;
@@ -50,3 +51,4 @@ pub(crate) use uses::{
     ONLY_TEXTS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse,
     Style, TIME_OF_JSON, TO_CHAR,
 };
+pub(crate) use wanted::each_slot;

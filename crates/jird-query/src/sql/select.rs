@@ -240,6 +240,7 @@ impl Rewriter<'_> {
         self.from(&mut select.from)?;
         if let Some(condition) = &mut select.selection {
             self.conjuncts(condition, true)?;
+            self.require(condition);
         }
         let items = self.items(select, names.as_deref(), emit)?;
         self.group(select, &items)?;

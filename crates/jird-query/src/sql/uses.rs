@@ -1,5 +1,6 @@
 //! What a rewritten query needs from its sources, and what it returns.
 
+use crate::input::{FolderCondition, FolderFilter};
 use datafusion::sql::sqlparser::ast::Statement;
 use jird::{Path, record::Predicate};
 use std::sync::Arc;
@@ -164,9 +165,19 @@ pub(crate) struct SourceUse {
     pub(crate) needs: Vec<Need>,
     /// Fields that the SQL names, for the note about names that never occur.
     pub(crate) named: Vec<(Path, String)>,
+    /// How many times the SQL reads the table.
+    pub(crate) places: usize,
+    /// Of some of these places: conditions that all records must meet which are wanted there.
+    pub(crate) required: Vec<Vec<FolderCondition>>,
 }
 
 impl SourceUse {
+    /// What must be true of the keys of folders, wherever the table is read.
+    pub(crate) fn folder_filter(&self) -> FolderFilter {
+        let is_known = self.required.len() == self.places;
+        FolderFilter { places: if is_known { self.required.clone() } else { Vec::new() } }
+    }
+
     /// Adds a column if it is not there yet.
     pub(crate) fn add(&mut self, path: &Path, rep: Rep) {
         if !self.columns.iter().any(|(other, other_rep)| other == path && *other_rep == rep) {
