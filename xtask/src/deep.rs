@@ -31,10 +31,11 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
         }),
         Step::new(
             "queries",
-            "5,000 seeds of random queries against their model, 500 of them by all ways of input",
+            "5,000 seeds of random queries against their model, 500 of them by all ways of input; DataFusion's own tests",
             |house, log| {
                 let mut command = house.cargo(["test", "--release", "--package", "jird-query", "--test", "queries"]);
-                log.run_tests(command.env("JIRD_QUERY_SEEDS", "5000").env("JIRD_QUERY_ALL_WAYS", "500"))
+                command.env("JIRD_QUERY_SEEDS", "5000").env("JIRD_QUERY_ALL_WAYS", "500");
+                log.run_tests(command.env("JIRD_SUITE", "all"))
             },
         ),
         Step::new("narrow", "all tests of the engine on 32 bits", |house, log| match missing_for_narrow(house) {

@@ -122,7 +122,7 @@ def test_what_notebooks_show(program, events):
 def test_what_is_wrong(program, events, tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="skipped: pyarrow")
     for use in (list, pyarrow.table):
-        with pytest.raises(jird.QueryError, match="sql parser error: .*selct"):
+        with pytest.raises(jird.QueryError, match="syntax error: .*selct"):
             use(jird.query("selct 1 from stream", events))
         with pytest.raises(ValueError, match="none.ndjson: No such file"):
             use(jird.query("select id", tmp_path / "none.ndjson"))

@@ -74,12 +74,13 @@ impl Error {
     }
 
     /// An error of the parser of SQL, which says at its end where it is.
-    pub(crate) fn parser(message: String) -> Self {
+    pub(crate) fn parser(error: &impl fmt::Display) -> Self {
+        let message = error.to_string();
         let place = message.rsplit_once(" at Line: ").and_then(|(_, place)| {
             let (line, column) = place.split_once(", Column: ")?;
             Some((line.parse().ok()?, column.parse().ok()?))
         });
-        Self { place, ..Self::sql(message) }
+        Self { place, ..Self::sql(syntax(&message)) }
     }
 
     /// The same error, at a place of the SQL.
@@ -197,6 +198,7 @@ impl Error {
                 Self::sql(plain(words.split("\nThis issue was likely").next().unwrap_or(words)))
             }
             DataFusionError::Execution(words) => Self::sql(words.clone()),
+            DataFusionError::SQL(error, _) => Self::parser(error),
             DataFusionError::ResourcesExhausted(_) => Self::memory(),
             DataFusionError::ExecutionJoin(error) if error.is_panic() => {
                 Self::internal(format!("the query failed in a way that is a bug: {error}"))
@@ -217,6 +219,14 @@ impl Error {
             root => Self::sql(root.strip_backtrace().split("\nThis issue was likely").next().unwrap_or_default()),
         }
     }
+}
+
+/// A message of the parser: `sql parser error: Expected: ), found: , at Line: 1, Column: 36`.
+fn syntax(words: &str) -> String {
+    let words = words.strip_prefix("sql parser error: ").unwrap_or(words);
+    let words = words.replacen("Expected: ", "expected ", 1).replacen(", found: ", ", found ", 1);
+    let words = words.replacen(" at Line: ", " at line ", 1).replacen(", Column: ", ", column ", 1);
+    format!("syntax error: {words}")
 }
 
 const CAST: &str = "a cast gives an argument another type, as `cast(a as double)`";

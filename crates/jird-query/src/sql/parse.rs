@@ -144,7 +144,7 @@ fn statements(sql: &str) -> Result<Vec<(Asks, Statement)>, Error> {
 /// Parses one statement, which begins with a word.
 fn statement(tokens: &[TokenWithSpan]) -> Result<(Asks, Statement), Error> {
     check_depth(tokens)?;
-    let wrong = |error: ParserError| Error::parser(error.to_string());
+    let wrong = |error: ParserError| Error::parser(&error);
     let (asks, tokens) = asked(tokens)?;
     let mut parser = parser(&tokens)?;
     let statement = parser.parse_statement().map_err(wrong)?;
@@ -186,7 +186,7 @@ fn word(token: &TokenWithSpan) -> String {
 
 fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, Error> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
-    tokens.map_err(|error| Error::parser(error.to_string()))
+    tokens.map_err(|error| Error::parser(&error))
 }
 
 /// A parser that reads `timestamp "@t"` and `timestamp a.b` as calls of the function, and `from stream where …` as
@@ -288,7 +288,7 @@ pub(super) fn plain_query(sql: &str) -> Result<Box<Query>, Error> {
 
 /// Parses one expression that has a plain form already.
 pub(super) fn plain_expression(sql: &str) -> Result<Expr, Error> {
-    let wrong = |error: ParserError| Error::parser(error.to_string());
+    let wrong = |error: ParserError| Error::parser(&error);
     let mut parser = parser(&tokens(sql)?)?;
     let expr = parser.parse_expr().map_err(wrong)?;
     parser.expect_token(&Token::EOF).map_err(wrong)?;

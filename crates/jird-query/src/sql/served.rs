@@ -43,7 +43,7 @@ const UNBOUNDED: [&str; 11] = [
 /// Refuses SQL of others that would be parsed to something deep.
 pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
-    match signs(&tokens.map_err(|error| Error::parser(error.to_string()))?) {
+    match signs(&tokens.map_err(|error| Error::parser(&error))?) {
         0..=SIGNS_MAX => Ok(()),
         _ => Err(Error::sql(format!("queries of others have at most {SIGNS_MAX} operators and keywords"))),
     }

@@ -11,6 +11,7 @@ mod random;
 #[cfg(feature = "remote")]
 #[path = "../server/mod.rs"]
 mod server;
+mod suite;
 
 /// Random numbers, and JSON strings in random spellings. Not by way of the crate `checks`: that one wants features of serde_json
 /// with which DataFusion would be compiled once more.
