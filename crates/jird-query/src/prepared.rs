@@ -145,7 +145,7 @@ impl<'q> Source<'q> {
 
     pub(crate) fn report(&self, report: &mut Report) {
         let tally = &self.shared.tally;
-        report.files_left_out += self.input.left_out;
+        report.files_left_out += self.input.left_out + tally.left_out();
         report.records += tally.records.load(Relaxed);
         report.touched += tally.touched.load(Relaxed);
         report.bytes += tally.bytes.load(Relaxed);

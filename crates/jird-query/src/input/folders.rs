@@ -116,6 +116,10 @@ impl InputFile {
         Some(if key == path { field(json) } else { Field::MISSING })
     }
 
+    pub(crate) fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
     /// What puts the keys of the file's folders into records.
     pub(crate) fn joined(&self) -> Joined {
         let mut joined = Joined::default();

@@ -120,6 +120,8 @@ pub(crate) struct Plan {
     told: Vec<Option<Told>>,
     /// The position of the places of the records among the columns of a batch, if they are wanted.
     place: Option<usize>,
+    /// Conditions on the keys of folders, whose slots are columns of the table. Files that do not meet them are not read.
+    folders: Vec<Predicate>,
 }
 
 /// What a scan sends.
@@ -198,7 +200,25 @@ impl Plan {
             checks,
             told,
             place,
+            folders: Vec::new(),
         }
+    }
+
+    /// The same scan, without the files whose folders rule out such conditions.
+    pub(crate) fn leaving_out(self, folders: &[Predicate]) -> Self {
+        Self { folders: folders.to_vec(), ..self }
+    }
+
+    /// Whether the keys of its folders rule out all records of a file.
+    fn leaves_out(&self, file: &InputFile) -> bool {
+        let columns = &self.shared.columns;
+        self.folders.iter().any(|condition| {
+            let mut is_known = true;
+            each_slot(condition, &mut |column| is_known &= file.of_folder(&columns[column].path).is_some());
+            let field = |column: &ColumnSpec| file.of_folder(&column.path).unwrap_or(Field::MISSING);
+            let fields: Vec<_> = columns.iter().map(field).collect();
+            is_known && condition.eval(&fields, &mut Mismatches::default()) != Some(true)
+        })
     }
 
     fn tells_lines(&self) -> bool {
@@ -230,6 +250,14 @@ impl Plan {
                 ControlFlow::Break(())
             }
         };
+        let leaves_out = self.leaves_out(file);
+        self.shared.tally.note_file(file, !leaves_out);
+        if leaves_out {
+            let bytes = range.as_ref().map_or(0, |range| range.end - range.start);
+            let extent = Extent { bytes, files: usize::from(file.size.is_none()) };
+            self.shared.watch.iter().for_each(|watch| watch.take(&[], extent));
+            return;
+        }
         let options = &self.shared.options;
         let newest_bytes = self.shared.newest_bytes.load(Relaxed);
         let chosen =

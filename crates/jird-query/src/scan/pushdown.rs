@@ -1,7 +1,7 @@
 //! Decides which conditions the scan evaluates: calls of our predicates over columns of JSON text, and combinations of
 //! them with `and`, `or` and `not`.
 
-use super::Shared;
+use super::{Shared, Told};
 use crate::functions::PredicateUdf;
 use crate::sql::Rep;
 use datafusion::logical_expr::Operator;
@@ -10,25 +10,26 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use jird::record::Predicate;
 use std::sync::Arc;
 
-/// The predicate that a condition stands for, with columns of the table as slots; `None` for other conditions.
-pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &Shared) -> Option<Predicate> {
+/// The predicate that a condition on fields of records stands for, with columns of the table as slots; or that of one on
+/// fields that tell something. `None` for other conditions.
+pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &Shared, told: Option<Told>) -> Option<Predicate> {
     if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
         let make = match binary.op() {
             Operator::And => Predicate::And,
             Operator::Or => Predicate::Or,
             _ => return None,
         };
-        return Some(make(vec![predicate(binary.left(), shared)?, predicate(binary.right(), shared)?]));
+        return Some(make(vec![predicate(binary.left(), shared, told)?, predicate(binary.right(), shared, told)?]));
     }
     if let Some(not) = expr.downcast_ref::<NotExpr>() {
-        return Some(Predicate::Not(predicate(not.arg(), shared)?.into()));
+        return Some(Predicate::Not(predicate(not.arg(), shared, told)?.into()));
     }
     let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
     let udf = call.fun().inner().downcast_ref::<PredicateUdf>()?;
     let columns = call.args().iter().map(|argument| {
         let column = argument.downcast_ref::<Column>()?.index();
         let spec = shared.columns.get(column)?;
-        (spec.rep == Rep::Raw && spec.told.is_none()).then_some(column)
+        (spec.rep == Rep::Raw && spec.told == told).then_some(column)
     });
     let columns = columns.collect::<Option<Vec<_>>>()?;
     Some(map_slots(udf.predicate(), &|slot| columns[slot]))

@@ -2,7 +2,7 @@
 
 use super::opener::{NdjsonOpener, Plan};
 use super::{ScanOptions, Watch, pushdown};
-use crate::input::Input;
+use crate::input::{Input, InputFile};
 use crate::sql::{Rep, each_slot};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -25,6 +25,7 @@ use jird::{
 };
 use jird_formats::ColumnType;
 use object_store::ObjectStore;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -147,6 +148,8 @@ pub(crate) struct Tally {
     pub(crate) read: Mutex<Vec<String>>,
     /// The columns that the scans of the plan read.
     pub(crate) columns: Mutex<Vec<usize>>,
+    /// Of files whose folders have keys: whether any scan has read them, or all have left them out.
+    pub(crate) keyed: Mutex<HashMap<usize, bool>>,
     /// The literals that are searched for before records are read.
     pub(crate) literals: Mutex<Vec<String>>,
     /// How many lines the ranges of files have, each by its file and its start, if lines are counted.
@@ -162,6 +165,20 @@ impl Shared {
 }
 
 impl Tally {
+    /// Notes that a scan reads a file whose folders have keys, or leaves it out.
+    pub(crate) fn note_file(&self, file: &InputFile, is_read: bool) {
+        if file.has_keys() {
+            let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+            *keyed.entry(file.index).or_default() |= is_read;
+        }
+    }
+
+    /// How many files all scans have left out.
+    pub(crate) fn left_out(&self) -> usize {
+        let keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        keyed.values().filter(|is_read| !**is_read).count()
+    }
+
     /// Adds the counts of a scan.
     pub(crate) fn add(&self, bytes: u64, scanned: &Scanned) {
         for (sum, more) in [
@@ -209,6 +226,8 @@ pub(crate) struct NdjsonSource {
     /// The slots are columns of the table.
     filter: Option<Predicate>,
     pub(crate) filters: Vec<Arc<dyn PhysicalExpr>>,
+    /// Conditions on the keys of folders, which rule out files. The slots are columns of the table.
+    folders: Vec<Predicate>,
     pub(crate) batch_rows: usize,
     /// Whether this scan notes records that are not JSON, and those that do not fit a schema.
     pub(crate) notes: (bool, bool),
@@ -220,12 +239,22 @@ impl NdjsonSource {
         let projection = SplitProjection::unprojected(&schema);
         let metrics = ExecutionPlanMetricsSet::new();
         let notes = (!shared.noted.swap(true, Relaxed), !shared.misfits_noted.swap(true, Relaxed));
-        Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, notes, metrics }
+        Self {
+            shared,
+            schema,
+            projection,
+            filter: None,
+            filters: Vec::new(),
+            folders: Vec::new(),
+            batch_rows: 8192,
+            notes,
+            metrics,
+        }
     }
 
     /// Evaluates a condition from now on, if it can.
     pub(crate) fn take(&mut self, filter: Arc<dyn PhysicalExpr>) -> bool {
-        let Some(predicate) = pushdown::predicate(&filter, &self.shared) else { return false };
+        let Some(predicate) = pushdown::predicate(&filter, &self.shared, None) else { return false };
         self.filter = Some(match self.filter.take() {
             None => predicate,
             Some(Predicate::And(mut all)) => {
@@ -268,7 +297,8 @@ impl FileSource for NdjsonSource {
     ) -> Result<Arc<dyn FileOpener>> {
         let schema = Arc::new(self.schema.file_schema().project(&self.projection.file_indices)?);
         let columns = &self.projection.file_indices;
-        let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes);
+        let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes)
+            .leaving_out(&self.folders);
         let opener: Arc<dyn FileOpener> = Arc::new(NdjsonOpener::new(plan));
         ProjectionOpener::try_new(self.projection.clone(), opener, self.schema.file_schema())
     }
@@ -301,9 +331,13 @@ impl FileSource for NdjsonSource {
         _config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
         let mut source = self.clone();
-        let take = |filter| if source.take(filter) { PushedDown::Yes } else { PushedDown::No };
+        let take = |filter: Arc<dyn PhysicalExpr>| {
+            // What rules out files is asked again of the records of the others: their folders may lack the key.
+            source.folders.extend(pushdown::predicate(&filter, &self.shared, Some(Told::Folder)));
+            if source.take(filter) { PushedDown::Yes } else { PushedDown::No }
+        };
         let answers: Vec<_> = filters.into_iter().map(take).collect();
-        let pushed = answers.iter().any(|answer| matches!(answer, PushedDown::Yes));
+        let pushed = answers.iter().any(|answer| matches!(answer, PushedDown::Yes)) || !source.folders.is_empty();
         let propagation = FilterPushdownPropagation::with_parent_pushdown_result(answers);
         if !pushed {
             return Ok(propagation);
