@@ -6,16 +6,19 @@ use crate::limits::{CompressibleSpoolArgs, MemoryArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
 use crate::progress::{self, Done, Progress};
 use crate::remote::{self, RemoteArgs};
-use crate::target::{Target, are_one, is_device};
+use crate::target::{PartsTarget, Target, are_one, is_device};
 use crate::window::{WindowArgs, now};
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
 use jird_formats::files::{Compression, FileFormat, is_url};
-use jird_query::{Check, Defined, Definitions, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
+use jird_query::{
+    Check, CopyTo, Defined, Definitions, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report,
+};
 use jird_store::is_store;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +30,7 @@ Examples:
   jird query \"select count(*) as n from errors\" --define errors='logs/*.ndjson'
   jird query \"create view slow as from stream where ms > 200; select avg(ms) as a from slow\" a.ndjson
   jird query \"select count(*) as n from errors\" --definitions names.sql
+  jird query \"copy (select * where ms > 200) to 'slow' (format parquet, partition_by (day))\" logs/
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
@@ -276,7 +280,11 @@ fn execute(mut args: QueryArgs, place: Place, report: &mut Report) -> Result<()>
     if args.output.as_deref() == Some(Path::new("-")) {
         args.output = None;
     }
-    let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
+    let copy = CopyTo::of(&args.sql);
+    if let Some(to) = &copy {
+        aim(&mut args, to)?;
+    }
+    let to_terminal = copy.is_none() && args.output.is_none() && std::io::stdout().is_terminal();
     if let Some(bad) = args.on_error.quarantine()
         && args.output.as_deref().is_some_and(|output| are_one(bad, output))
     {
@@ -288,12 +296,15 @@ fn execute(mut args: QueryArgs, place: Place, report: &mut Report) -> Result<()>
     // What other machines have read is known when they are done.
     let quiet = args.quiet || !matches!(place, Place::Here);
     let (query, output) = meant(args, to_terminal)?;
-    let query = place.place(query);
+    let query = place.place(if copy.is_some() { query.copying() } else { query });
     if to_terminal && query.options().format.is_binary() {
         bail!("this format is binary and is not printed to a terminal; name a file with --output");
     }
     let read = query.progress();
     let _progress = Progress::start(move || Done::Bytes(read.read(), Some(read.total()).filter(|all| *all > 0)), quiet);
+    if let Some(to) = copy.filter(|to| !to.partition_by.is_empty()) {
+        return in_parts(query, &to, report);
+    }
     let compression = output.as_deref().map_or(Ok(Compression::None), Compression::of_target).map_err(Error::msg)?;
     if let Some(output) = &output
         && compression != Compression::None
@@ -328,6 +339,71 @@ fn defined(typed: Vec<(String, String)>) -> Vec<Defined> {
         }
     }
     all
+}
+
+/// Gives the arguments the target that `copy` names.
+fn aim(args: &mut QueryArgs, to: &CopyTo) -> Result<()> {
+    if args.output.is_some() || args.format.is_some() {
+        bail!("`copy` says where the rows go, and in which format: remove --output and --format");
+    }
+    let format = |name: &String| {
+        FormatArgument::from_str(name, true).map_err(|_| {
+            let known = FormatArgument::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            let known: Vec<_> = known.map(|format| format.get_name().to_owned()).collect();
+            anyhow!("`copy` knows no format {name}: there are {}", known.join(", "))
+        })
+    };
+    args.format = to.format.as_ref().map(format).transpose()?;
+    if !to.partition_by.is_empty() {
+        args.format.get_or_insert(FormatArgument::Ndjson);
+        return Ok(());
+    }
+    let path = PathBuf::from(&to.path);
+    if to.compression.is_some() {
+        bail!("{}: the name of a file says how it is compressed: .gz or .zst", path.display());
+    }
+    if !to.overwrite && path.symlink_metadata().is_ok() && !is_device(&path) {
+        bail!("{}: it is there already; (overwrite) behind the name replaces it", path.display());
+    }
+    args.output = Some(path);
+    Ok(())
+}
+
+/// Runs a query whose rows go to folders below a new one.
+fn in_parts(query: Query, to: &CopyTo, report: &mut Report) -> Result<()> {
+    let format = query.options().format;
+    let compression = match to.compression.as_deref().map(str::to_ascii_lowercase).as_deref() {
+        None | Some("none" | "uncompressed") => Compression::None,
+        Some(_) if format.is_binary() => bail!("Parquet and Arrow files are compressed within; remove the compression"),
+        Some("gzip") => Compression::Gzip,
+        Some("zstd") => Compression::Zstd,
+        Some(other) => bail!("`copy` knows no compression {other}: there are gzip and zstd"),
+    };
+    if to.overwrite {
+        bail!("{}: folders are not replaced; remove it first, and overwrite from `copy`", to.path);
+    }
+    let name = format!("part-{{}}.{}", suffix(format, compression));
+    let parts = Arc::new(Mutex::new(PartsTarget::create(Path::new(&to.path), name, compression)?));
+    query.in_parts(to.partition_by.clone(), Arc::clone(&parts) as _).run(&mut io::sink(), report)?;
+    let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(parts.commit()?)
+}
+
+/// The suffix of files of a format.
+fn suffix(format: Format, compression: Compression) -> String {
+    let format = match format {
+        Format::Ndjson => "ndjson",
+        Format::Json => "json",
+        Format::Csv => "csv",
+        Format::Parquet => "parquet",
+        Format::Arrow | Format::ArrowStream => "arrow",
+        _ => "txt",
+    };
+    match compression {
+        Compression::Gzip => format!("{format}.gz"),
+        Compression::Zstd => format!("{format}.zst"),
+        _ => format.to_owned(),
+    }
 }
 
 /// A file of views.

@@ -2,6 +2,10 @@
 
 use crate::progress;
 use jird_formats::files::{self, Local, is_url};
+#[cfg(feature = "query")]
+use jird_formats::files::{Compression, Compressor};
+#[cfg(feature = "query")]
+use jird_query::Parts;
 use std::convert::Infallible;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -60,6 +64,39 @@ impl Beside {
             file.set_permissions(old.permissions())?;
         }
         Ok((file, beside))
+    }
+
+    /// Creates an empty folder next to `path`.
+    #[cfg(feature = "query")]
+    fn create_folder(path: &Path) -> io::Result<Self> {
+        if is_url(path) {
+            let words = "is a URL; jird writes files of this machine, which other programs copy there";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+        }
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let is_empty = || fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none());
+        if path.symlink_metadata().is_ok() && !is_empty() {
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is there already, and is not empty"));
+        }
+        let Some(name) = path.file_name() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no new folder"));
+        };
+        let mut name = name.to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let beside = Self { beside: path.with_file_name(name), path };
+        let mut unfinished = unfinished();
+        fs::create_dir(&beside.beside)?;
+        *unfinished = Some(beside.beside.clone());
+        drop(unfinished);
+        Ok(beside)
+    }
+
+    /// Moves the folder to its final place, after its files are on disk.
+    #[cfg(feature = "query")]
+    fn commit_folder(self) -> io::Result<()> {
+        fs::rename(&self.beside, &self.path)?;
+        unfinished().take();
+        Ok(())
     }
 
     /// The temporary path.
@@ -154,6 +191,69 @@ impl Write for Target {
     }
 }
 
+/// A folder that a query fills in parts, and that appears when all of them are complete.
+#[cfg(feature = "query")]
+#[derive(Debug)]
+pub(crate) struct PartsTarget {
+    beside: Option<Beside>,
+    /// The name of a part, with `{}` in place of its number.
+    name: String,
+    compression: Compression,
+    open: Option<Compressor<File>>,
+}
+
+#[cfg(feature = "query")]
+impl PartsTarget {
+    /// A folder beside `path`, which must be free, or an empty folder.
+    ///
+    /// # Errors
+    /// If it is not, or if no folder can be created beside it.
+    pub(crate) fn create(path: &Path, name: String, compression: Compression) -> io::Result<Self> {
+        let shown = path.display().to_string();
+        let beside = Beside::create_folder(path).map_err(|error| unwritten(&shown, &error))?;
+        Ok(Self { beside: Some(beside), name, compression, open: None })
+    }
+
+    /// Moves the folder to its final place.
+    ///
+    /// # Errors
+    /// If it cannot be renamed.
+    pub(crate) fn commit(&mut self) -> io::Result<()> {
+        let Some(beside) = self.beside.take() else { return Ok(()) };
+        let name = beside.path.display().to_string();
+        beside.commit_folder().map_err(|error| unwritten(&name, &error))
+    }
+}
+
+#[cfg(feature = "query")]
+impl Parts for PartsTarget {
+    fn begin(&mut self, folder: &str) -> io::Result<()> {
+        let Some(beside) = &self.beside else { return Ok(()) };
+        let folder = beside.beside.join(folder);
+        fs::create_dir_all(&folder)?;
+        // A folder comes again if its name stands for values of several kinds.
+        let mut number = 0;
+        let file = loop {
+            let path = folder.join(self.name.replace("{}", &format!("{number}")));
+            match File::create_new(path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                created => break created?,
+            }
+        };
+        self.open = Some(self.compression.compress(file)?);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.open.as_mut().map_or(Ok(()), |open| open.write_all(bytes))
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        open.finish()?.sync_all()
+    }
+}
+
 /// Refuses to replace a database, or a file that SQLite keeps beside one: other programs may have it open, and would go on
 /// with the old file.
 fn refuse_database(path: &Path) -> io::Result<()> {
@@ -213,6 +313,10 @@ fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
 
 /// Removes an unfinished file, and the files that SQLite keeps next to a database.
 fn remove(path: &Path) {
+    if path.is_dir() {
+        let _ = fs::remove_dir_all(path);
+        return;
+    }
     for suffix in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

@@ -397,3 +397,18 @@ fn windows_may_be_of_constant_columns() {
         gives(&folder, &[sql, "a.ndjson", "--quiet"], wanted);
     }
 }
+
+#[test]
+fn a_query_without_from_reads_the_stream_wherever_it_is_whole() {
+    let folder = folder("whole");
+    for sql in [
+        "select max(ms) as m where level = 'error'",
+        "select max(ms) as m from (select ms where level = 'error')",
+        "with c as (select ms where level = 'error') select max(ms) as m from c",
+        "create view v as select ms where level = 'error'; select max(ms) as m from v",
+    ] {
+        gives(&folder, &[sql, "a.ndjson", "b.ndjson"], "{\"m\":9.5}\n");
+    }
+    let (out, said, _) = folder.query(&["summarize select ms where level = 'error'", "a.ndjson"], b"");
+    assert!(out.starts_with("{\"column_name\":\"ms\",\"column_type\":\"i64\",\"min\":5,\"max\":5,"), "{out} {said}");
+}

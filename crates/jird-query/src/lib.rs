@@ -59,11 +59,11 @@ pub use jird_formats::files::{OnError, SpoolOptions};
 pub use jird_store::Window;
 pub use named::Named;
 pub use options::Options;
-pub use output::Format;
+pub use output::{Format, Parts};
 pub use report::Report;
 pub use run::Query;
 pub use spill::Spill;
-pub use sql::condition;
+pub use sql::{CopyTo, condition};
 pub use types::FieldTypes;
 
 /// The Rust examples of README.md, which run as doctests.

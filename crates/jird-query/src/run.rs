@@ -1,11 +1,12 @@
 //! Runs a query, from its text to the text of its result.
 
+mod answer;
+
 use crate::arrival::depends_on_arrival;
 use crate::bad::BadSink;
 #[cfg(feature = "cluster")]
 use crate::cluster::{self, Cluster, Recipe};
 use crate::error::{Error, ErrorKind};
-use crate::facts;
 use crate::groups::group_once;
 use crate::guard::{Memory, batch_bytes, pieces};
 use crate::guess::{self, Gate, Guess, Guessed};
@@ -19,7 +20,7 @@ use crate::named::Named;
 use crate::notes;
 use crate::options::{CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
-use crate::output::{Format, WriteError, Writer, with_nulls, without_infinities, writer};
+use crate::output::{Parted, Parts, WriteError, Writer, parted_writer, with_nulls, without_infinities, writer};
 use crate::prepared::Source;
 use crate::registered::{Registered, register};
 use crate::repeated::{self, repeats};
@@ -31,7 +32,6 @@ use crate::sql::{self, Asks, Known, Parsed, Rewritten, SourceUse};
 use crate::steady::steady;
 use crate::threads::{Held, Threads};
 use crate::ties::decide_ties;
-use crate::types::FieldTypes;
 use crate::watched::watched;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -50,8 +50,8 @@ use std::any::Any;
 use std::future::Future;
 use std::io::Write;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
@@ -77,6 +77,10 @@ pub struct Query {
     interrupt: Interrupt,
     /// What its threads keep until they have ended.
     kept: Option<Held>,
+    /// Whether the result is what a `copy` writes.
+    copies: bool,
+    /// Where its parts go, if it has parts.
+    parted: Option<Parted>,
     /// What runs the plan, if not this process.
     #[cfg(feature = "cluster")]
     cluster: Option<Arc<dyn Cluster>>,
@@ -96,6 +100,8 @@ impl Query {
             progress,
             interrupt,
             kept: None,
+            copies: false,
+            parted: None,
             #[cfg(feature = "cluster")]
             cluster: None,
         }
@@ -135,6 +141,20 @@ impl Query {
     #[must_use]
     pub fn keeping(self, kept: Arc<dyn Any + Send + Sync>) -> Self {
         Self { kept: Some(kept), ..self }
+    }
+
+    /// The same query, whose rows are written as [`CopyTo`](crate::CopyTo) says. Otherwise, `copy` is an error: nobody
+    /// would write its file.
+    #[must_use]
+    pub fn copying(self) -> Self {
+        Self { copies: true, ..self }
+    }
+
+    /// The same query, whose rows go to folders that the values of these columns name, in place of its output. They are
+    /// sorted by them, and one part is open at a time.
+    #[must_use]
+    pub fn in_parts(self, by: Vec<String>, parts: Arc<Mutex<dyn Parts>>) -> Self {
+        Self { parted: Some(Parted { by, parts }), ..self }
     }
 
     /// What ends the query early; other threads can use it.
@@ -208,73 +228,6 @@ impl Query {
         let seen_out = bad.finish();
         (report.bad, report.first_bad) = bad.seen();
         done.and(seen_out)
-    }
-
-    /// The query with all that its names stand for.
-    fn parsed(&self) -> Result<Parsed, Error> {
-        let mut parsed = sql::parse(&self.sql)?;
-        if self.named.is_some() {
-            return sql::check_served(&parsed).map(|()| parsed);
-        }
-        let Options { defined, definitions, .. } = &self.options;
-        #[cfg(feature = "cluster")]
-        if self.cluster.is_some() && !(defined.is_empty() && definitions.is_empty()) {
-            return Err(Error::sql("a cluster knows the text of a query, and no names that are defined beside it"));
-        }
-        parsed.expand(defined, definitions)?;
-        Ok(parsed)
-    }
-
-    /// Answers with the rows of the query, or with rows about them, which are records of a table of their own.
-    fn answer(
-        &self,
-        parsed: &Parsed,
-        bad: Option<&BadSink>,
-        out: &mut dyn Write,
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let mut inputs = Inputs::new(&self.inputs, self.named.as_deref(), &self.options, &self.progress);
-        if matches!(parsed.asks, Asks::Rows | Asks::Plan) {
-            return self.run_parsed(parsed, &mut inputs, bad, out, report);
-        }
-        inputs.repeats = parsed.asks == Asks::Summary;
-        let lines = self.of_lines();
-        let mut is_first = true;
-        let mut ask = |query: Parsed, out: &mut dyn Write| {
-            // The others only look again at what the first one has read.
-            let report = if std::mem::take(&mut is_first) { &mut *report } else { &mut Report::default() };
-            lines.run_parsed(&query, &mut inputs, bad, out, report)
-        };
-        let rows = match &parsed.asks {
-            Asks::Names(names) => {
-                let stream = [sql::STREAM.to_owned(), "files".to_owned(), self.inputs.join(" ")];
-                facts::names(&[&[stream], &names[..]].concat())
-            }
-            Asks::Summary => facts::summarize(&parsed.rows(), &mut ask)?,
-            _ => facts::describe(parsed.rows(), &mut ask)?,
-        };
-        let (last, nothing, mut of_last) = (self.of_facts(), ["-".to_owned()], Report::default());
-        let mut inputs = Inputs::new(&nothing, None, &last.options, &self.progress).with(facts::TABLE, rows);
-        let done = last.run_parsed(&Parsed::all_of(facts::TABLE)?, &mut inputs, None, out, &mut of_last);
-        report.rows = of_last.rows;
-        done
-    }
-
-    /// A query like this one whose result is all of its rows, as JSON lines.
-    fn of_lines(&self) -> Self {
-        let options = Options { format: Format::Ndjson, limit: None, rows_max: None, ..self.options.clone() };
-        Self { options, ..self.clone() }
-    }
-
-    /// A query whose result is like that of this one, and which reads none of its files.
-    fn of_facts(&self) -> Self {
-        let options = Options { schema: FieldTypes::default(), on_error: OnError::Stop, ..self.options.clone() };
-        Self {
-            options,
-            #[cfg(feature = "cluster")]
-            cluster: None,
-            ..self.clone()
-        }
     }
 
     fn run_parsed(
@@ -506,7 +459,11 @@ impl Query {
         let done = self.wait(&threads, started).and_then(|stream| {
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
-            let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
+            let format = self.options.format;
+            let writer = match &self.parted {
+                Some(parted) => parted_writer(format, columns, parted),
+                None => writer(format, columns, &rewritten.apart, self.options.width),
+            };
             self.write(&threads, &memory(&context.state()), stream, writer, is_live, gate, out, report)
         });
         report.mismatches = registered.mismatches.load(Relaxed);

@@ -25,7 +25,7 @@ pub(crate) use described::Described;
 pub(crate) use elements::Layout;
 pub(crate) use expand::Said;
 use folders::FolderKey;
-pub(crate) use folders::{FolderCondition, FolderFilter, Joined};
+pub(crate) use folders::{FolderCondition, FolderFilter, Joined, LACKING};
 
 use crate::error::{Error, words};
 use ahead::Ahead;
@@ -231,22 +231,30 @@ impl Input {
                 found.extend(paths.map(|path| Listed::Path(path, table.map(str::to_owned))));
             }
         }
+        let count = found.len();
         let keys = match reading.folders {
             Some(_) => folders::keys(&found.iter().map(Listed::keyed).collect::<Vec<_>>()),
             None => vec![Vec::new(); found.len()],
         };
-        let mut all = Self::default();
+        let (mut all, mut last) = (Self::default(), None);
         for (found, keys) in found.into_iter().zip(keys) {
+            let path = found.path().to_owned();
             if reading.folders.as_ref().is_some_and(|filter| !filter.keeps(&keys)) {
                 all.left_out += 1;
+                last = Some(path);
                 continue;
             }
-            let path = found.path().to_owned();
             match found.open(reading, progress, pipes)? {
                 Ok(file) => all.files.push(Arc::new(InputFile { index: all.files.len(), keys, ..file })),
                 Err(Refusal::Unreadable(message)) => said.unreadable(format!("{}: {message}", path.display())),
                 Err(Refusal::Encoding(encoding)) => said.refused(format!("{}: {encoding}", path.display())),
             }
+        }
+        if let Some(path) = last.filter(|_| all.files.is_empty() && all.left_out == count) {
+            said.notes.push(format!(
+                "no file is read: folders rule them out, as those of {}; a key is a number if it is an integer in all paths",
+                path.display()
+            ));
         }
         Ok(all)
     }

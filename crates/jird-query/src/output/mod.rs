@@ -7,9 +7,12 @@ mod csv;
 mod finite;
 mod json;
 mod lines;
+mod parted;
 mod table;
 
 pub(crate) use finite::{with_nulls, without_infinities};
+pub(crate) use parted::Parted;
+pub use parted::Parts;
 
 use crate::sql::{Output, Style};
 use arrow::array::RecordBatch;
@@ -112,6 +115,11 @@ impl From<CsvError> for WriteError {
     fn from(error: CsvError) -> Self {
         Self::Format(error.to_string())
     }
+}
+
+/// The writer of a result in parts.
+pub(crate) fn parted_writer(format: Format, columns: Vec<Output>, parted: &Parted) -> Box<dyn Writer> {
+    Box::new(parted::PartedWriter::new(format, columns, parted.clone()))
 }
 
 /// The writer of a format; `width` is the width of the terminal. If there are `keys`, the result is one column of records

@@ -137,7 +137,7 @@ impl Rewriter<'_> {
         self.names = take_names(alias, subquery);
         // A subquery in `from` does not see the tables next to it.
         let scopes = std::mem::take(&mut self.scopes);
-        let columns = self.query(subquery, Emit::All, false);
+        let columns = self.query(subquery, Emit::All, scopes.len() < 2);
         self.scopes = scopes;
         Ok((quote(&mut alias.name), Rc::new(columns?)))
     }

@@ -1,9 +1,11 @@
 //! Parses SQL text to one query.
 
+use super::copy::{CopyTo, copy};
 use super::expr::quoted;
 use super::served::check_depth;
 use super::spelling;
 use super::views::{View, Views, is_view};
+use super::words::word;
 use crate::defined::{Defined, Definitions};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Spanned, Statement, TableFactor};
@@ -22,6 +24,8 @@ pub(crate) enum Asks {
     Description,
     /// Figures of its columns.
     Summary,
+    /// To be written somewhere.
+    Copy(CopyTo),
     /// No query, but these names, what they are, and what they stand for.
     Names(Vec<[String; 3]>),
 }
@@ -163,25 +167,26 @@ fn asked(tokens: &[TokenWithSpan]) -> Result<(Asks, Vec<TokenWithSpan>), Error> 
             return Ok((Asks::Names(Vec::new()), self::tokens("select 1")?));
         }
         ["show", ..] => return Err(Error::sql("`show tables` shows names; `describe` shows the columns of one")),
+        ["copy", ..] => {
+            let (query, to) = copy(&tokens[1..])?;
+            return Ok((Asks::Copy(to), whole(query)?));
+        }
         ["describe" | "desc", ..] => Asks::Description,
         ["summarize" | "summarise", ..] => Asks::Summary,
         _ => return Ok((Asks::Rows, tokens.to_vec())),
     };
-    let rest = &tokens[1..];
-    if matches!(words.get(1), Some(&("select" | "with" | "from" | "values" | "("))) {
-        return Ok((asks, rest.to_vec()));
-    }
-    let mut query = self::tokens("select * from ")?;
-    query.extend_from_slice(rest);
-    Ok((asks, query))
+    Ok((asks, whole(tokens[1..].to_vec())?))
 }
 
-/// A word or a sign as it is compared.
-fn word(token: &TokenWithSpan) -> String {
-    match &token.token {
-        Token::Word(word) if word.quote_style.is_none() => word.value.to_ascii_lowercase(),
-        other => other.to_string(),
+/// A query, or all rows of what is named.
+fn whole(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>, Error> {
+    let first = tokens.iter().find(|token| !matches!(token.token, Token::Whitespace(_))).map(word);
+    if matches!(first.as_deref(), Some("select" | "with" | "from" | "values" | "(")) {
+        return Ok(tokens);
     }
+    let mut query = self::tokens("select * from ")?;
+    query.extend(tokens);
+    Ok(query)
 }
 
 fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, Error> {

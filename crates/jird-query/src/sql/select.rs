@@ -138,8 +138,9 @@ impl Rewriter<'_> {
                     self.recursive(&mut cte.query, &name)?;
                     continue;
                 }
-                let columns =
-                    self.query(&mut cte.query, Emit::All, true).map_err(|error| views::of_view(error, &name))?;
+                let columns = self
+                    .query(&mut cte.query, Emit::All, self.scopes.is_empty())
+                    .map_err(|error| views::of_view(error, &name))?;
                 self.ctes.push((name, Rc::new(columns)));
             }
             self.names = names;

@@ -85,10 +85,11 @@ pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
         Asks::Plan => Some("explain"),
         Asks::Description => Some("describe"),
         Asks::Summary => Some("summarize"),
+        Asks::Copy(_) => Some("copy"),
         Asks::Names(_) => Some("show tables"),
     };
     if let Some(asks) = asks {
-        return Err(Error::sql(format!("`{asks}` is for the command line: it tells of files")));
+        return Err(Error::sql(format!("`{asks}` is for the command line")));
     }
     let mut watch = Watch::default();
     if let ControlFlow::Break(error) = parsed.query.visit(&mut watch) {
