@@ -148,9 +148,9 @@ fn what_is_wrong_in_a_view_has_a_place() {
         ("create view 'x.ndjson' as select 1", "cannot name a view"),
         ("create view a.b as select 1", "w.sql: a.b cannot name a view, because it has a dot"),
         ("create materialized view a as select 1", "more than a name, names of columns and a query"),
-        ("create view a as selec 1", "Line: 1, Column: 18"),
-        ("create view a as select 1 create view b as select 2", "Line: 1, Column: "),
-        ("create view a as select 'x", "Line: 1, Column: 25"),
+        ("create view a as selec 1", "at line 1, column 18"),
+        ("create view a as select 1 create view b as select 2", "at line 1, column "),
+        ("create view a as select 'x", "at line 1, column 25"),
         (".mode csv", "w.sql: "),
     ] {
         let folder = Folder::new("wrong").with("w.sql", text);
@@ -236,8 +236,8 @@ fn a_description_has_each_field_and_its_kinds() {
     gives(&folder, &["describe select 1 as n", "--format", "csv"], csv);
     gives(&folder, &["describe select a from 'k.ndjson' where a > 9"], "");
     fails(&folder, &["describe nowhere"], "there is no table nowhere");
-    fails(&folder, &["describe drop table x"], "sql parser error");
-    fails(&folder, &["summarize"], "sql parser error");
+    fails(&folder, &["describe drop table x"], "syntax error: ");
+    fails(&folder, &["summarize"], "syntax error: ");
     fails(&folder, &["describe 'gone.ndjson'"], "No such file");
     fails(&folder, &["explain describe 'k.ndjson'"], "");
 }
