@@ -38,6 +38,14 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
                 log.run_tests(command.env("JIRD_SUITE", "all"))
             },
         ),
+        Step::new(
+            "random",
+            "5,000 random queries beside DuckDB, 2,000 mutated ones, 500 by all ways of input and numbers of threads",
+            |house, log| {
+                let mut command = house.cargo(["test", "--release", "--package", "jird-cli", "--test", "random"]);
+                log.run_tests(command.args(["--", "--nocapture"]).env("JIRD_RANDOM", "5000 2000 500"))
+            },
+        ),
         Step::new("narrow", "all tests of the engine on 32 bits", |house, log| match missing_for_narrow(house) {
             Some(missing) => Outcome::Skipped(missing),
             None => narrow_tests(house, log, &["--lib", "--test", "all", "--test", "miri"]),
