@@ -29,8 +29,8 @@ const CRATES: [Layers; 9] = [
     },
     Layers {
         name: "jird-query",
-        order: "nearest error types named defined interrupt threads input live sql report functions guard spill filters rounded session bad scan infer learned prepared kinds notes guess groups \
-                ties arrival steady sparing repeated watched ordered registered output options inputs facts cluster run",
+        order: "nearest error types named defined interrupt threads input live sql report functions guard spill ordering filters rounded session bad scan infer prepared guess learned kinds notes groups \
+                ties arrival steady sparing repeated watched ordered registered output options inputs facts cluster execute run",
     },
     Layers {
         name: "jird-serve",

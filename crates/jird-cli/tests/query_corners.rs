@@ -73,16 +73,9 @@ fn several_percentiles_of_a_field_of_several_kinds_are_computed_together() {
 #[test]
 fn what_is_refused_says_what_to_write() {
     let folder = Folder::new("refused").with("m.ndjson", MIXED).with("s.ndjson", "{\"v\":1,\"w\":2}\n");
-    for (sql, reason) in [
-        ("select mode(v)", "group by v order by n desc limit 1"),
-        (
-            "select l.v from stream as l where l.v = 7 or l.v in (select s.v from 's.ndjson' as s where s.v > l.v)",
-            "write it as a join",
-        ),
-    ] {
-        let (_, said, code) = folder.query(&[sql, "m.ndjson"], b"");
-        assert!(code == 2 && said.contains(reason), "{sql}: {said}");
-    }
+    let sql = "select l.v from stream as l where l.v = 7 or l.v in (select s.v from 's.ndjson' as s where s.v > l.v)";
+    let (_, said, code) = folder.query(&[sql, "m.ndjson"], b"");
+    assert!(code == 2 && said.contains("write it as a join"), "{sql}: {said}");
 }
 
 /// Runs a query to which a pipe with two lines is handed as descriptor 3, too.

@@ -39,7 +39,7 @@ fn an_answer_does_not_depend_on_the_memory() {
         assert_eq!(enough.2, 0, "{sql}: {}", enough.1);
         for threads in if sql == by_text { &["3"][..] } else { &["1", "3"] } {
             let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
-            let limit = if sql == by_text { "48M" } else { "24M" };
+            let limit = if sql == by_text { "48M" } else { "32M" };
             command.args(["query", sql, "a.ndjson", "--memory-limit", limit, "--threads", threads]);
             let output = command.env("TMPDIR", &spilled).current_dir(&folder.0).output().unwrap();
             let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

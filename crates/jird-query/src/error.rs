@@ -6,8 +6,10 @@ use core::fmt;
 use datafusion::error::DataFusionError;
 use jird_formats::encoding::stray_mark;
 use jird_formats::files::record_limit_hint;
+use regex::{Captures, Regex};
 use std::io;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +186,16 @@ impl Error {
 
     /// An error of DataFusion, or one of ours that DataFusion passed on.
     pub(crate) fn of(error: &DataFusionError) -> Self {
+        let found = Self::of_root(error);
+        match error.find_root() {
+            // Ours say what they mean.
+            DataFusionError::External(_) => found,
+            _ if found.kind == ErrorKind::Sql => found.renamed(|words| without_internals(&words)),
+            _ => found,
+        }
+    }
+
+    fn of_root(error: &DataFusionError) -> Self {
         match error.find_root() {
             DataFusionError::External(inner) => match inner.downcast_ref::<Self>() {
                 Some(ours) => ours.clone(),
@@ -203,10 +215,6 @@ impl Error {
             DataFusionError::ExecutionJoin(error) if error.is_panic() => {
                 Self::internal(format!("the query failed in a way that is a bug: {error}"))
             }
-            DataFusionError::NotImplemented(words) if words.contains("ScalarSubquery") => Self::sql(
-                "not supported: a subquery that compares with the outer row by something else than `=` and whose answer \
-                 is a value, such as one beside `or`, in `case` or as a column; write it as a join",
-            ),
             DataFusionError::NotImplemented(words) => Self::sql(format!("not supported: {words}")),
             DataFusionError::ArrowError(error, _) => match &**error {
                 ArrowError::IoError(words, inner) => match inner.get_ref().and_then(|inner| inner.downcast_ref()) {
@@ -229,24 +237,115 @@ fn syntax(words: &str) -> String {
     format!("syntax error: {words}")
 }
 
+/// What a message of DataFusion says of plans that users do not see, and what it means to them.
+const INTERNALS: [(&str, &str); 16] = [
+    ("common type to coerce", KINDS),
+    ("Cannot infer common argument type", KINDS),
+    ("incompatible inputs", KINDS),
+    ("Correlated scalar subquery", VALUE_OF_ROW),
+    ("Physical plan does not support logical expression", VALUE_OF_ROW),
+    ("__correlated", VALUE_OF_ROW),
+    ("ScalarSubquery", VALUE_OF_ROW),
+    ("retract_batch", SLIDING),
+    ("sliding accumulator", SLIDING),
+    ("sliding window frames", SLIDING),
+    ("No infix parser", "this operator is not supported"),
+    ("Expected LIMIT", "`limit` and `offset` take a whole number"),
+    ("Expected OFFSET", "`limit` and `offset` take a whole number"),
+    ("non-boolean predicate", "a condition is true or false; this one is another value"),
+    ("must be boolean type", "a condition is true or false; this one is another value"),
+    (
+        "cannot be nested",
+        "an aggregate or a window inside of another one: compute the inner one in a subquery of `from`",
+    ),
+];
+
+const KINDS: &str =
+    "values of different kinds stand side by side here; a cast makes them one kind, as `cast(a as varchar)`";
+
+const SLIDING: &str = "not supported: this aggregate over a window that leaves rows behind; let the window begin with \
+                       `unbounded preceding`";
+
+const VALUE_OF_ROW: &str = "not supported: a subquery that depends on the outer row by something else than `=`, or whose answer is a value at this \
+                            place, such as one beside `or`, in `case` or as a column; write it as a join";
+
+/// Words that only plans have.
+const OF_PLANS: [&str; 18] = [
+    "IntervalMonthDayNano",
+    "ValueWithSpan",
+    "Plan: [",
+    "Exec",
+    "Expr {",
+    "LogicalPlan",
+    "Schema error",
+    "SchemaError",
+    "__common_expr",
+    "in_rows(",
+    "json_compare(",
+    "json_key(",
+    "only_numbers(",
+    "order_value(",
+    "predicate_",
+    "user-defined coercion",
+    "Internal error",
+    "should have been",
+];
+
+/// A message with the names that users have written, and nothing of what the query became.
+fn without_internals(words: &str) -> String {
+    static COLUMNS: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#""?\b(?:raw|json|key|typed|group):/([^"\s,()\]]*)"?"#));
+    static CALLS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:sort_key|sum_argument|order_key)\(([^()]*)\)"));
+    if let Some((_, meaning)) = INTERNALS.iter().find(|(sign, _)| words.contains(sign)) {
+        return (*meaning).to_owned();
+    }
+    let words = of_sql_types(words);
+    let mut words = COLUMNS.replace_all(&words, |found: &Captures<'_>| found[1].replace('/', ".")).into_owned();
+    while let std::borrow::Cow::Owned(without) = CALLS.replace_all(&words, "$1") {
+        words = without;
+    }
+    if OF_PLANS.iter().any(|sign| words.contains(sign)) {
+        return "not supported: this query as it is written; a subquery in `from` for a part of it may do".to_owned();
+    }
+    words
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern is right")
+}
+
 const CAST: &str = "a cast gives an argument another type, as `cast(a as double)`";
 
-/// Arrow's names of types, and SQL's.
-const SQL_TYPES: [(&str, &str); 6] = [
-    ("Utf8View", "text"),
-    ("LargeUtf8", "text"),
-    ("Utf8", "text"),
-    ("Float64", "double"),
-    ("Int64", "bigint"),
-    ("Boolean", "boolean"),
+/// Arrow's names of types, as patterns, and SQL's.
+const SQL_TYPES: [(&str, &str); 13] = [
+    (r"\b(?:Utf8View|LargeUtf8|Utf8)\b", "text"),
+    (r"\b(?:LargeBinary|BinaryView|Binary|FixedSizeBinary\([^)]*\))", "bytes"),
+    (r"\bFloat(?:16|32|64)\b", "double"),
+    (r"\bUInt64\b", "unsigned bigint"),
+    (r"\bInt64\b", "bigint"),
+    (r"\bU?Int(?:8|16|32)\b", "int"),
+    (r"\bBoolean\b", "boolean"),
+    (r"\bTimestamp\([^)]*\)", "timestamp"),
+    (r"\bDate(?:32|64)\b", "date"),
+    (r"\bTime(?:32|64)\([^)]*\)", "time"),
+    (r"\b(?:Interval|Duration)\([^)]*\)", "interval"),
+    (r"\bDecimal(?:32|64|128|256)\(", "decimal("),
+    (r"\b(?:Large|FixedSize)?List\(([^()]*)\)", "array of $1"),
 ];
+
+/// A message with SQL's names of types.
+fn of_sql_types(words: &str) -> String {
+    static TYPES: LazyLock<Vec<(Regex, &str)>> =
+        LazyLock::new(|| SQL_TYPES.iter().map(|(theirs, sql)| (pattern(theirs), *sql)).collect());
+    TYPES.iter().fold(words.to_owned(), |words, (theirs, sql)| theirs.replace_all(&words, *sql).into_owned())
+}
 
 /// A message of DataFusion's planner. It has two lines for an unknown function: `Invalid function 'x'.` and `Did you mean
 /// 'y'?`
 fn plain(words: &str) -> String {
     let words = words.split("\n\nbacktrace:").next().unwrap_or_default();
     if let Some(call) = words.split_once("argument types '").and_then(|(_, rest)| rest.split('\'').next()) {
-        let call = SQL_TYPES.iter().fold(call.to_owned(), |call, (theirs, sql)| call.replace(theirs, sql));
+        let call = of_sql_types(call);
         return format!("there is no function `{call}`; {CAST}");
     }
     if let Some((before, _)) = words.split_once(" failed to match any signature") {

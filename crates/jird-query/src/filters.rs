@@ -1,5 +1,6 @@
 //! Hands conditions to the scans that they stand on.
 
+use crate::ordering::CheckOrders;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 pub(crate) struct FiltersIntoScans(FilterPushdown);
 
 impl FiltersIntoScans {
-    /// DataFusion's rules, with this one in place of its own. Filters that it makes while a plan runs are for no scan of
+    /// DataFusion's rules, with this one in place of its own, and its last check with a second look. Filters that it makes while a plan runs are for no scan of
     /// ours.
     pub(crate) fn rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         let own = FilterPushdown::new();
@@ -28,7 +29,11 @@ impl FiltersIntoScans {
         let rules = PhysicalOptimizer::new().rules.into_iter().filter(|rule| rule.name() != late.name());
         let replaced =
             |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| -> Arc<dyn PhysicalOptimizerRule + Send + Sync> {
-                if rule.name() == own.name() { Arc::new(Self(FilterPushdown::new())) } else { rule }
+                match rule.name() {
+                    name if name == own.name() => Arc::new(Self(FilterPushdown::new())),
+                    name if name == CheckOrders::replaced() => Arc::new(CheckOrders::new()),
+                    _ => rule,
+                }
             };
         rules.map(replaced).collect()
     }

@@ -8,12 +8,12 @@ use crate::sql::{Known, Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
 use jird::lines::Match;
 use jird::{
-    Path,
+    Kind, Path,
     record::{Field, Projection, Record, RecordBuffer},
 };
 use jird_formats::{Accumulator, ColumnType};
 use jird_store::FieldKinds;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 /// The known types of a source's fields.
@@ -107,6 +107,11 @@ impl Types {
         let folders = paths.iter().map(of_folders).collect();
         let fields = paths.into_iter().map(|path| (path, Accumulator::default())).collect();
         Self { fields, fixed: fixed.clone(), folders }
+    }
+
+    /// Whether the types of all fields are known whose types are needed.
+    pub(crate) fn cover(&self, source: &SourceUse, fixed: &FieldTypes) -> bool {
+        needed(source, fixed).all(|need| self.of(&need.path).is_some())
     }
 
     /// The observations of a field, if it was observed.
@@ -275,6 +280,52 @@ pub(crate) fn keys(input: &Input, options: &ScanOptions) -> Result<Vec<String>, 
         }
     }
     Ok(all.order)
+}
+
+/// The top-level keys of the first records.
+pub(crate) fn first_keys(input: &Input, options: &ScanOptions) -> Result<HashSet<String>, Error> {
+    let (mut keys, mut buffer) = (HashSet::new(), RecordBuffer::default());
+    first_records(input, &[], options, |row| {
+        if !row.text().starts_with(b"{") {
+            keys.insert("value".to_owned());
+            return;
+        }
+        for (key, _) in Record::scan_trusted(row.text(), &mut buffer).entries() {
+            if let Some(key) = key.as_str().filter(|key| !keys.contains(&**key)) {
+                keys.insert(key.into_owned());
+            }
+        }
+    })?;
+    Ok(keys)
+}
+
+/// The most values that become columns.
+const VALUES_MAX: usize = 1000;
+
+/// The different values of a field, in their order, as JSON texts without nulls.
+pub(crate) fn values(input: &Input, path: &Path, options: &ScanOptions) -> Result<Vec<String>, Error> {
+    let mut all = BTreeMap::new();
+    Chunks::new(input, options.chunk_bytes).visit(
+        options,
+        &Projection::new(std::slice::from_ref(path)),
+        BTreeMap::new,
+        |found, row, _| {
+            let field = row.field(0);
+            if field.kind().is_some_and(|kind| kind != Kind::Null) && found.len() <= VALUES_MAX {
+                let mut key = Vec::new();
+                field.order_key(&mut key);
+                found.entry(key).or_insert_with(|| field.raw().to_owned());
+            }
+        },
+        |found| {
+            all.extend(found);
+            if all.len() > VALUES_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    )?;
+    if all.len() > VALUES_MAX {
+        return Err(Error::data(format!("{path:#} has more than {VALUES_MAX} values: name those that become columns")));
+    }
+    Ok(all.into_values().collect())
 }
 
 /// Whether any record has a field at `path`.

@@ -5,9 +5,11 @@ use crate::infer;
 use crate::input::{FolderFilter, Input, Pipes, Progress, Reading, Said};
 use crate::named::Named;
 use crate::options::Options;
-use crate::scan::ScanOptions;
-use crate::sql::STREAM;
-use std::collections::HashMap;
+use crate::scan::{ScanOptions, Told};
+use crate::sql::{Records, STREAM, SourceUse};
+use crate::types::FieldTypes;
+use jird::Path;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The inputs of the tables. Each is opened once.
@@ -21,6 +23,10 @@ pub(crate) struct Inputs<'q> {
     known: HashMap<String, Input>,
     /// The keys of all records, by table.
     keys: HashMap<String, Vec<String>>,
+    /// The keys of the first records, by table.
+    first_keys: HashMap<String, HashSet<String>>,
+    /// Whether all records are asked for their keys: other machines are told those of all records only.
+    pub(crate) asks_all: bool,
     pub(crate) said: Said,
     pipes: Pipes,
     /// Which files of tables are wanted.
@@ -46,6 +52,8 @@ impl<'q> Inputs<'q> {
             progress,
             known: HashMap::new(),
             keys: HashMap::new(),
+            first_keys: HashMap::new(),
+            asks_all: false,
             said: Said::default(),
             pipes: Pipes::default(),
             filters: HashMap::new(),
@@ -141,6 +149,25 @@ impl<'q> Inputs<'q> {
         Ok(keys)
     }
 
+    /// Whether any record of a table has a key. The first records are asked first, and of what cannot be read twice nothing
+    /// is known.
+    fn has(&mut self, table: &str, key: &str, scan: &ScanOptions) -> Result<bool, Error> {
+        let input = self.open(table)?;
+        if Told::of(&Path::default().key(key), &input).is_some() || !input.is_rereadable() {
+            return Ok(true);
+        }
+        if !self.asks_all && !self.keys.contains_key(table) {
+            if !self.first_keys.contains_key(table) {
+                let keys = infer::first_keys(&self.open(table)?, scan)?;
+                self.first_keys.insert(table.to_owned(), keys);
+            }
+            if self.first_keys[table].contains(key) {
+                return Ok(true);
+            }
+        }
+        Ok(self.keys(table, scan)?.iter().any(|known| known == key))
+    }
+
     /// The keys of all tables whose keys were asked for.
     #[cfg(feature = "cluster")]
     pub(crate) fn known_keys(&self) -> &HashMap<String, Vec<String>> {
@@ -159,5 +186,51 @@ impl<'q> Inputs<'q> {
         let input = self.open(table)?.rereadable(&self.options.spool)?;
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
+    }
+}
+
+/// Inputs whose records are asked with these options.
+pub(crate) struct Asked<'a, 'q> {
+    pub(crate) inputs: &'a mut Inputs<'q>,
+    pub(crate) scan: &'a ScanOptions,
+}
+
+impl Records for Asked<'_, '_> {
+    fn keys(&mut self, table: &str) -> Result<Vec<String>, Error> {
+        self.inputs.keys(table, self.scan)
+    }
+
+    fn values(&mut self, table: &str, path: &Path) -> Result<Vec<String>, Error> {
+        infer::values(&self.inputs.open_twice(table)?, path, self.scan)
+    }
+
+    fn has(&mut self, table: &str, key: &str) -> Result<bool, Error> {
+        self.inputs.has(table, key, self.scan)
+    }
+}
+
+/// How the inputs of the tables are opened.
+pub(crate) struct Opening<'r> {
+    pub(crate) sources: &'r [SourceUse],
+    pub(crate) schema: &'r FieldTypes,
+    /// Whether a table is named twice, and so read twice.
+    pub(crate) names_twice: bool,
+    /// Whether pipes are read while they are copied.
+    pub(crate) copies: bool,
+}
+
+impl Opening<'_> {
+    /// The inputs of all tables. Those that are read more than once can be.
+    pub(crate) fn open(&self, inputs: &mut Inputs<'_>) -> Result<Vec<Input>, Error> {
+        let open = |source: &SourceUse| {
+            if !infer::reads(source, self.schema) && !self.names_twice {
+                inputs.open(&source.table)
+            } else if self.copies && !self.names_twice {
+                inputs.open_copying(&source.table)
+            } else {
+                inputs.open_twice(&source.table)
+            }
+        };
+        self.sources.iter().map(open).collect()
     }
 }

@@ -1,69 +1,37 @@
-//! Runs a query, from its text to the text of its result.
+//! A query, from its text to the text of its result: parsed once, rewritten by what is known of its fields, and run.
 
 mod answer;
 
-use crate::arrival::depends_on_arrival;
 use crate::bad::BadSink;
 #[cfg(feature = "cluster")]
 use crate::cluster::{self, Cluster, Recipe};
 use crate::error::{Error, ErrorKind};
-use crate::groups::group_once;
-use crate::guard::{Memory, batch_bytes, pieces};
+use crate::execute::{Execution, write_text};
 use crate::guess::{self, Gate, Guess, Guessed};
-use crate::infer::{self, Types};
-use crate::input::{Progress, Said};
-use crate::inputs::Inputs;
+use crate::infer::Types;
+use crate::input::{Input, Progress, Said};
+use crate::inputs::{Asked, Inputs, Opening};
 use crate::interrupt::Interrupt;
-use crate::learned::Learned;
-use crate::live::live;
+use crate::learned::{Attempt, Learned};
 use crate::named::Named;
 use crate::notes;
 use crate::options::{CHUNK_BYTES, Options};
-use crate::ordered::{Newest, in_order_of_store};
-use crate::output::{Parted, Parts, WriteError, Writer, parted_writer, with_nulls, without_infinities, writer};
+use crate::output::{Parted, Parts};
 use crate::prepared::Source;
-use crate::registered::{Registered, register};
-use crate::repeated::{self, repeats};
 use crate::report::Report;
-use crate::scan::{ScanOptions, note_scans};
-use crate::session::{batch_max, batch_rows, check_comparisons, is_aggregate, memory, scans, session};
-use crate::sparing::sparing;
-use crate::sql::{self, Asks, Known, Parsed, Rewritten, SourceUse};
-use crate::steady::steady;
-use crate::threads::{Held, Threads};
-use crate::ties::decide_ties;
-use crate::watched::watched;
-use datafusion::error::DataFusionError;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, collect, displayable, execute_stream};
+use crate::scan::ScanOptions;
+use crate::session::{batch_max, is_aggregate, session};
+use crate::sql::{self, Asks, Known, Parsed, Rewritten};
+use crate::threads::Held;
 use datafusion::prelude::SessionContext;
-use datafusion::sql::parser::Statement;
-use futures::StreamExt;
-use futures::future::{Either, select};
 use jird::kernel::Kernel;
 use jird::lines::{self, Check};
 use jird_formats::files::OnError;
 use jird_formats::{Crew, caught};
 use std::any::Any;
-use std::future::Future;
 use std::io::Write;
-use std::pin::pin;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-/// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
-/// too few rows in it.
-const NEWEST_BYTES: u64 = 2 << 20;
-const NEWEST_FACTOR: u64 = 8;
-
-/// Results are written in pieces of about this many bytes.
-const PIECE_BYTES: usize = 16 << 20;
-
-/// Rows from a pipe are held back this long, in case others follow.
-const PATIENCE: Duration = Duration::from_millis(100);
+use std::time::Instant;
 
 /// A SQL query over files.
 #[derive(Clone, Debug)]
@@ -214,6 +182,19 @@ impl Query {
         if self.options.on_error == OnError::Stop { self.options.check } else { Check::All }
     }
 
+    fn execution(&self) -> Execution<'_> {
+        Execution {
+            options: &self.options,
+            is_of_others: self.named.is_some(),
+            interrupt: &self.interrupt,
+            kept: self.kept.as_ref(),
+            batch_rows_max: self.batch_max().0,
+            parted: self.parted.as_ref(),
+            #[cfg(feature = "cluster")]
+            cluster: self.cluster.as_deref(),
+        }
+    }
+
     fn run_timed(&self, out: &mut dyn Write, report: &mut Report) -> Result<(), Error> {
         if self.named.is_some() {
             sql::check_served_text(&self.sql)?;
@@ -252,6 +233,10 @@ impl Query {
             crew: Crew::default(),
             kept: self.kept.clone(),
         };
+        #[cfg(feature = "cluster")]
+        {
+            inputs.asks_all = self.cluster.is_some();
+        }
         let mut learned = Learned { guesses: true, ..Learned::default() };
         let (mut notes, before) = (Vec::new(), report.clone());
         let done = loop {
@@ -294,80 +279,28 @@ impl Query {
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<Attempt, Error> {
-        let range_bytes_min =
-            (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
-        // Each attempt has a session of its own, because it registers its tables anew.
-        self.interrupt.check()?;
-        let context = session(range_bytes_min, self.options.memory_max, self.options.spill.as_ref(), &self.interrupt)?;
-        #[cfg(feature = "cluster")]
-        let context = if self.cluster.is_some() { cluster::session(&context) } else { context };
-        context.state_ref().write().config_mut().options_mut().optimizer.prefer_hash_join = !learned.spares;
-        let state = context.state();
-        let schema = &self.options.schema;
-        let is_aggregate = |name: &str| is_aggregate(&state, name);
-        let style = self.options.format.style();
-        let mut keys = |table: &str| inputs.keys(table, scan);
-        let rewritten =
-            sql::rewrite(parsed.query.clone(), &is_aggregate, &mut keys, &learned.known, style, self.named.as_deref())?;
-        #[cfg(feature = "cluster")]
-        let rewritten = match &self.cluster {
-            Some(_) => rewritten.with_recipe(&Recipe::new(&self.sql, style, &learned.known, inputs.known_keys()))?,
-            None => rewritten,
-        };
-        for source in &rewritten.sources {
-            inputs.restrict(&source.table, source.folder_filter());
-        }
-        if !rewritten.sources.iter().any(|source| source.table == sql::STREAM) {
-            inputs.open_unused()?;
-        }
-        let names_twice = sql::names_twice(&rewritten.statement);
-        let guesses = learned.guesses && guess::may_help(&rewritten, schema, scan);
-        let open = |inputs: &mut Inputs<'_>, source: &SourceUse, guesses: bool| {
-            if !infer::reads(source, schema) && !names_twice {
-                inputs.open(&source.table)
-            } else if guesses && !names_twice {
-                inputs.open_copying(&source.table)
-            } else {
-                inputs.open_twice(&source.table)
-            }
-        };
-        let mut opened = Vec::new();
-        for source in &rewritten.sources {
-            opened.push(open(inputs, source, guesses)?);
-        }
-        learned.look_at_stores(&rewritten, &opened, schema);
-        let is_known = rewritten.sources.iter().any(|source| learned.types.contains_key(&source.table));
-        let guess = if guesses && !is_known { guess::source(&rewritten, &opened, schema, scan) } else { None };
-        if let Some(guess) = guess {
+        let context = self.context(scan, learned)?;
+        let rewritten = self.rewritten(&context, parsed, scan, inputs, learned)?;
+        let mut opening = self.opening(&rewritten, scan, learned);
+        let opened = opening.open(inputs)?;
+        learned.look_at_stores(&rewritten, &opened, &self.options.schema);
+        if let Some(guess) = self.guess(&rewritten, &opened, &opening, scan, learned) {
             let table = &guess.used.table;
             if learned.learns(self.known(&rewritten, |other| (other == table).then_some(&guess.types))) {
                 return Ok(Attempt::Learned);
             }
             opened.iter().for_each(|input| input.expect(1));
-            let tried = if parsed.asks == Asks::Plan {
-                self.explain_guessing(&context, &rewritten, guess, scan, out, report)
-            } else {
-                self.run_guessing(&context, &rewritten, guess, scan, out, report)
-            };
-            return tried.map(|tried| match tried {
-                Guessed::Right(notes) => Attempt::Done(notes),
-                Guessed::Wrong(types) => {
-                    learned.guesses = false;
-                    learned.types.extend(types.map(|types| (rewritten.sources[0].table.clone(), types)));
-                    Attempt::Learned
-                }
-            });
+            let tried = self.try_guess(parsed.asks == Asks::Plan, &context, &rewritten, guess, scan, out, report)?;
+            return Ok(learned.after(tried, &rewritten));
         }
-        if guesses {
+        let opened = if opening.copies {
             // What is still copied is waited for.
-            opened = rewritten.sources.iter().map(|source| open(inputs, source, false)).collect::<Result<_, _>>()?;
-        }
-        for (source, input) in rewritten.sources.iter().zip(&opened) {
-            if !learned.types.contains_key(&source.table) {
-                input.expect(u64::from(infer::reads(source, schema)));
-                learned.types.insert(source.table.clone(), Types::infer(input, source, schema, scan)?);
-            }
-        }
+            opening.copies = false;
+            opening.open(inputs)?
+        } else {
+            opened
+        };
+        learned.infer(&rewritten, &opened, &self.options.schema, scan)?;
         if learned.learns(self.known(&rewritten, |table| learned.types.get(table))) {
             return Ok(Attempt::Learned);
         }
@@ -379,11 +312,73 @@ impl Query {
         }
         sources.iter().for_each(|source| source.report_types(report));
         if parsed.asks == Asks::Plan {
-            let text = self.explain(&context, &rewritten, &sources, &Gate::default(), report)?;
+            let text = self.execution().explain(&context, &rewritten, &sources, &Gate::default(), report)?;
             return write_text(&text, out).map(|()| Attempt::Done(Vec::new()));
         }
-        self.execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
+        self.execution().execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
         notes::of(&rewritten, &sources, scan, report).map(Attempt::Done)
+    }
+
+    /// A session of an attempt, without tables.
+    fn context(&self, scan: &ScanOptions, learned: &Learned) -> Result<SessionContext, Error> {
+        let range_bytes_min =
+            (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
+        self.interrupt.check()?;
+        let context = session(range_bytes_min, self.options.memory_max, self.options.spill.as_ref(), &self.interrupt)?;
+        #[cfg(feature = "cluster")]
+        let context = if self.cluster.is_some() { cluster::session(&context) } else { context };
+        context.state_ref().write().config_mut().options_mut().optimizer.prefer_hash_join = !learned.spares;
+        Ok(context)
+    }
+
+    /// The query over scanned columns, by what is known.
+    fn rewritten(
+        &self,
+        context: &SessionContext,
+        parsed: &Parsed,
+        scan: &ScanOptions,
+        inputs: &mut Inputs<'_>,
+        learned: &Learned,
+    ) -> Result<Rewritten, Error> {
+        let state = context.state();
+        let is_aggregate = |name: &str| is_aggregate(&state, name);
+        let style = self.options.format.style();
+        let mut asked = Asked { inputs, scan };
+        let (query, named) = (parsed.query.clone(), self.named.as_deref());
+        let rewritten = sql::rewrite(query, &is_aggregate, &mut asked, &learned.known, style, named)?;
+        #[cfg(feature = "cluster")]
+        let rewritten = match &self.cluster {
+            Some(_) => rewritten.with_recipe(&Recipe::new(&self.sql, style, &learned.known, inputs.known_keys()))?,
+            None => rewritten,
+        };
+        for source in &rewritten.sources {
+            inputs.restrict(&source.table, source.folder_filter());
+        }
+        if !rewritten.sources.iter().any(|source| source.table == sql::STREAM) {
+            inputs.open_unused()?;
+        }
+        Ok(rewritten)
+    }
+
+    /// How the inputs of the tables are opened.
+    fn opening<'r>(&'r self, rewritten: &'r Rewritten, scan: &ScanOptions, learned: &Learned) -> Opening<'r> {
+        let schema = &self.options.schema;
+        let names_twice = sql::names_twice(&rewritten.statement);
+        let copies = learned.guesses && guess::may_help(rewritten, schema, scan);
+        Opening { sources: &rewritten.sources, schema, names_twice, copies }
+    }
+
+    /// What is guessed of the only table of the query, if that may help.
+    fn guess<'r>(
+        &self,
+        rewritten: &'r Rewritten,
+        opened: &[Input],
+        opening: &Opening<'_>,
+        scan: &ScanOptions,
+        learned: &Learned,
+    ) -> Option<Guess<'r>> {
+        let is_known = rewritten.sources.iter().any(|source| learned.types.contains_key(&source.table));
+        if opening.copies && !is_known { guess::source(rewritten, opened, &self.options.schema, scan) } else { None }
     }
 
     /// What the schema and these types tell of the fields of a query.
@@ -397,6 +392,25 @@ impl Query {
             }
         }
         known
+    }
+
+    /// Runs or explains the query with guessed types.
+    #[expect(clippy::too_many_arguments, reason = "what is run, and where its result goes")]
+    fn try_guess(
+        &self,
+        explains: bool,
+        context: &SessionContext,
+        rewritten: &Rewritten,
+        guess: Guess<'_>,
+        scan: &ScanOptions,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<Guessed, Error> {
+        if explains {
+            self.explain_guessing(context, rewritten, guess, scan, out, report)
+        } else {
+            self.run_guessing(context, rewritten, guess, scan, out, report)
+        }
     }
 
     /// Runs the query with guessed types that the scan confirms. A failure before the confirmation counts as a wrong
@@ -414,7 +428,7 @@ impl Query {
         let mut sources = [Source::new(used, input, types, scan.clone(), Some(watch))];
         let mut trial = report.clone();
         let gate = Gate::of(&sources[0]);
-        let done = self.execute(context, rewritten, &sources, &gate, out, &mut trial);
+        let done = self.execution().execute(context, rewritten, &sources, &gate, out, &mut trial);
         let is_open = gate.is_open();
         let types = sources[0].seen();
         let (true, Some(types)) = (is_open, &types) else { return Ok(Guessed::Wrong(types)) };
@@ -436,263 +450,9 @@ impl Query {
     ) -> Result<Guessed, Error> {
         let Guess { used, input, types, watch } = guess;
         let sources = [Source::new(used, input, types, scan.clone(), Some(watch))];
-        match self.explain(context, rewritten, &sources, &Gate::of(&sources[0]), report) {
+        match self.execution().explain(context, rewritten, &sources, &Gate::of(&sources[0]), report) {
             Ok(text) => write_text(&text, out).map(|()| Guessed::Right(Vec::new())),
             Err(_) => Ok(Guessed::Wrong(None)),
         }
     }
-
-    fn execute(
-        &self,
-        context: &SessionContext,
-        rewritten: &Rewritten,
-        sources: &[Source<'_>],
-        gate: &Gate<'_>,
-        out: &mut dyn Write,
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let registered = register(context, rewritten, sources)?;
-        let columns = rewritten.outputs.clone();
-        let threads = Threads::new(self.options.threads, self.kept.as_ref())?;
-        let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let started = self.stream(context, statement, sources, gate, &registered);
-        let done = self.wait(&threads, started).and_then(|stream| {
-            let stream = stream.map_err(|error| Error::of(&error))?;
-            let is_live = sources.iter().any(|source| source.shared.is_once);
-            let format = self.options.format;
-            let writer = match &self.parted {
-                Some(parted) => parted_writer(format, columns, parted),
-                None => writer(format, columns, &rewritten.apart, self.options.width),
-            };
-            self.write(&threads, &memory(&context.state()), stream, writer, is_live, gate, out, report)
-        });
-        report.mismatches = registered.mismatches.load(Relaxed);
-        report.infinite += registered.infinite.load(Relaxed);
-        for (narrowed, left_out) in rewritten.narrowed.iter().zip(registered.left_out.iter()) {
-            let count = left_out.load(Relaxed);
-            if count > 0 && !report.left_out.iter().any(|(other, _)| other == narrowed) {
-                report.left_out.push((narrowed.clone(), count));
-            }
-        }
-        for source in sources {
-            source.report(report);
-        }
-        done
-    }
-
-    /// Explains how the query would run.
-    fn explain(
-        &self,
-        context: &SessionContext,
-        rewritten: &Rewritten,
-        sources: &[Source<'_>],
-        gate: &Gate<'_>,
-        report: &mut Report,
-    ) -> Result<String, Error> {
-        register(context, rewritten, sources)?;
-        let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let plan = Threads::new(self.options.threads, self.kept.as_ref())?.wait(async {
-            let (plan, _) = self.logical(context, statement, sources, gate).await?;
-            self.physical(context, &plan, sources).await
-        });
-        let plan = plan.map_err(|error| Error::of(&error))?;
-        let mut text = String::new();
-        for source in sources {
-            source.report(report);
-            source.explain(&mut text);
-        }
-        text += "plan\n";
-        for line in displayable(plan.as_ref()).indent(false).to_string().lines() {
-            text.extend(["  ", line, "\n"]);
-        }
-        Ok(text)
-    }
-
-    /// Waits for something, unless the query ends early.
-    fn wait<F: Future>(&self, threads: &Threads, wanted: F) -> Result<F::Output, Error> {
-        threads.wait(async {
-            match select(pin!(self.interrupt.wait()), pin!(wanted)).await {
-                Either::Left((error, _)) => Err(error),
-                Either::Right((found, _)) => Ok(found),
-            }
-        })
-    }
-
-    /// Plans and starts the query. Of a store, only the newest events are read if they have all the rows that are wanted.
-    async fn stream(
-        &self,
-        context: &SessionContext,
-        statement: Statement,
-        sources: &[Source<'_>],
-        gate: &Gate<'_>,
-        #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "everything is counted here"))]
-        registered: &Registered,
-    ) -> Result<SendableRecordBatchStream, DataFusionError> {
-        let (plan, newest) = self.logical(context, statement, sources, gate).await?;
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = &self.cluster {
-            return cluster::run(cluster.as_ref(), context.state(), &plan, sources, registered).await;
-        }
-        let (Some(Newest { rows }), [source]) = (newest, sources) else {
-            return execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx());
-        };
-        let all: u64 = source.input.stores().map(|(_, store)| store.bytes()).sum();
-        let mut bytes = NEWEST_BYTES.min(self.options.chunk_bytes.max(1));
-        while bytes < all {
-            source.shared.newest_bytes.store(bytes, Relaxed);
-            let physical = self.physical(context, &plan, sources).await?;
-            let batches = collect(Arc::clone(&physical), context.task_ctx()).await?;
-            if batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>() >= rows {
-                let batches = futures::stream::iter(batches.into_iter().map(Ok));
-                return Ok(Box::pin(RecordBatchStreamAdapter::new(physical.schema(), batches)));
-            }
-            bytes *= NEWEST_FACTOR;
-        }
-        source.shared.newest_bytes.store(u64::MAX, Relaxed);
-        execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx())
-    }
-
-    /// Writes the result, batch by batch. Nothing waits on the threads of the plan: `out` may take its time.
-    #[expect(clippy::too_many_arguments, reason = "where the result comes from, and where it goes")]
-    fn write(
-        &self,
-        threads: &Threads,
-        memory: &Memory,
-        mut stream: SendableRecordBatchStream,
-        mut writer: Box<dyn Writer>,
-        is_live: bool,
-        gate: &Gate<'_>,
-        out: &mut dyn Write,
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let failed = |error| match error {
-            WriteError::Arrow(error) => Error::of(&error.into()),
-            WriteError::Format(words) => Error::data(format!("cannot write the result: {words}")),
-            WriteError::Io(error) => Error::output(&error),
-        };
-        writer.begin(&with_nulls(&stream.schema())).map_err(failed)?;
-        let mut text = Vec::new();
-        while self.options.limit.is_none_or(|limit| report.rows < limit) {
-            let next = stream.next();
-            let batch = if is_live && writer.holds_back() {
-                // The timer is made where there is a clock.
-                let Ok(batch) = self.wait(threads, async { tokio::time::timeout(PATIENCE, next).await })? else {
-                    writer.pause(&mut text);
-                    out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
-                    text.clear();
-                    continue;
-                };
-                batch
-            } else {
-                self.wait(threads, next)?
-            };
-            let Some(batch) = batch else { break };
-            let batch = batch.map_err(|error| Error::of(&error))?;
-            gate.open()?;
-            let batch = without_infinities(&batch, &mut report.infinite).map_err(|error| Error::of(&error.into()))?;
-            let left = self.options.limit.map_or(u64::MAX, |limit| limit - report.rows);
-            let batch = batch.slice(0, usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows()));
-            report.rows += batch.num_rows() as u64;
-            if let Some(rows_max) = self.options.rows_max.filter(|rows_max| report.rows > *rows_max) {
-                return Err(Error::rows(rows_max));
-            }
-            for piece in pieces(&batch, PIECE_BYTES) {
-                let bytes = batch_bytes(&piece);
-                drop(memory.room(bytes).map_err(|_| Error::too_large("a row of the result", bytes))?);
-                writer.batch(&piece, &mut text).map_err(failed)?;
-                out.write_all(&text).map_err(|error| Error::output(&error))?;
-                text.clear();
-            }
-            if is_live {
-                out.flush().map_err(|error| Error::output(&error))?;
-            }
-        }
-        gate.open()?;
-        writer.finish(&mut text).map_err(failed)?;
-        out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
-    }
-
-    async fn logical(
-        &self,
-        context: &SessionContext,
-        statement: Statement,
-        sources: &[Source<'_>],
-        gate: &Gate<'_>,
-    ) -> Result<(LogicalPlan, Option<Newest>), DataFusionError> {
-        let state = context.state();
-        let plan = state.statement_to_plan(statement).await?;
-        check_comparisons(&plan)?;
-        let plan: LogicalPlan = state.optimize(&group_once(decide_ties(plan)?, sources)?)?;
-        let is_read_once = |source: &Source<'_>| scans(&plan, &source.used.table) == 1;
-        if gate.guesses() && !(guess::holds_back(&plan) && sources.iter().all(is_read_once)) {
-            return Err(guess::stop().into());
-        }
-        in_order_of_store(plan, sources)
-    }
-
-    async fn physical(
-        &self,
-        context: &SessionContext,
-        plan: &LogicalPlan,
-        sources: &[Source<'_>],
-    ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let mut batch_rows = batch_rows(plan, self.options.memory_max)?.min(self.batch_max().0);
-        if self.named.is_some() && self.options.memory_max.is_some() && repeats(plan) {
-            batch_rows = batch_rows.min(repeated::BATCH_ROWS);
-        }
-        let config = context.copied_config().with_batch_size(batch_rows);
-        *context.state_ref().write().config_mut() = config;
-        let mut state = context.state();
-        // Bad records are noted in the order of the input.
-        let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
-        let depends = depends_on_arrival(plan);
-        let ordered = depends || self.options.on_error != OnError::Stop || tells_lines;
-        let options = state.config_mut().options_mut();
-        if !ordered {
-            options.execution.target_partitions = self.options.threads.max(1);
-        }
-        let spares = !options.optimizer.prefer_hash_join;
-        if spares {
-            // DataFusion sorts for joins only where there are several partitions. Where the order of rows is of interest,
-            // there are always as many.
-            options.execution.target_partitions = options.execution.target_partitions.max(2);
-        }
-        for source in sources {
-            source.shared.ordered.store(ordered, Relaxed);
-            if source.shared.is_once && scans(plan, &source.used.table) > 1 {
-                let message = "standard input and pipes cannot be read twice, and this query would: name a file";
-                return Err(Error::data(message).into());
-            }
-        }
-        memory(&state).run();
-        let mut physical = state.query_planner().create_physical_plan(plan, &state).await?;
-        if spares {
-            physical = sparing(physical)?;
-        }
-        if depends {
-            physical = steady(physical, batch_rows)?;
-        }
-        if sources.iter().any(|source| source.shared.is_once) {
-            physical = live(physical)?;
-        }
-        note_scans(&physical)?;
-        if self.named.is_some() {
-            physical = watched(physical, &self.interrupt, self.options.memory_max)?;
-        } else if self.options.memory_max.is_some() {
-            physical = repeated::counted_windows(physical)?;
-        }
-        Ok(physical)
-    }
-}
-
-fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
-}
-
-/// The end of an attempt.
-enum Attempt {
-    /// The query is done. These notes are for the user.
-    Done(Vec<String>),
-    /// More is known of the fields, and another attempt can be made.
-    Learned,
 }

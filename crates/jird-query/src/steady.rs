@@ -13,6 +13,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec};
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -47,6 +48,9 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
             let rows = Arc::new(Steady::new(Arc::clone(aggregate.input()), How::Batches(batch_rows))?);
             return replace_children_if_necessary(node, vec![rows]).map(Transformed::yes);
         }
+        if let Some(rows) = joined(&node, batch_rows)? {
+            return replace_children_if_necessary(node, rows).map(Transformed::yes);
+        }
         Ok(Transformed::no(node))
     });
     let plan = plan.data()?;
@@ -54,6 +58,22 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
         0 | 1 => plan,
         _ => Arc::new(Steady::in_turn(&plan)?),
     })
+}
+
+/// The inputs of a join, in batches that are the same however the input was cut: it gives rows that match nothing in the
+/// order of its batches.
+fn joined(node: &Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>> {
+    let cuts = match () {
+        () if node.downcast_ref::<HashJoinExec>().is_some() => 1,
+        () if node.downcast_ref::<NestedLoopJoinExec>().is_some() => 2,
+        () if node.downcast_ref::<CrossJoinExec>().is_some() => 2,
+        () => return Ok(None),
+    };
+    let cut = |(at, input): (usize, &Arc<dyn ExecutionPlan>)| -> Result<Arc<dyn ExecutionPlan>> {
+        let input = Arc::clone(input);
+        Ok(if at < cuts { Arc::new(Steady::new(input, How::Batches(batch_rows))?) } else { input })
+    };
+    node.children().into_iter().enumerate().map(cut).collect::<Result<_>>().map(Some)
 }
 
 /// The same sort, in which rows that are equal in all keys keep their order: their numbers are the last key.

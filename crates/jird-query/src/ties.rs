@@ -25,6 +25,42 @@ pub(crate) fn decide_ties(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(each).map(|changed| changed.data)
 }
 
+/// The same rows in the order of the input, if the query asks subqueries about each of them and sorts nothing: DataFusion
+/// joins them, and would give the rows in the order of that join.
+pub(crate) fn keep_order(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if let LogicalPlan::Limit(_) = plan {
+        let input = keep_order(plan.inputs()[0].clone())?;
+        return plan.with_new_exprs(plan.expressions(), vec![input]);
+    }
+    let carrying = if asks_each(&plan)? { carrying_place(&plan)? } else { None };
+    let Some((carrying, place)) = carrying else { return Ok(plan) };
+    let columns = plan.schema().columns();
+    let expr = vec![SortExpr::new(Expr::Column(place), true, false)];
+    let sorted = LogicalPlan::Sort(Sort { expr, input: Arc::new(carrying), fetch: None });
+    LogicalPlanBuilder::from(sorted).project(columns.into_iter().map(Expr::Column))?.build()
+}
+
+/// Whether rows that are not sorted come from a subquery about each of them.
+fn asks_each(plan: &LogicalPlan) -> Result<bool> {
+    if matches!(plan, LogicalPlan::Sort(_)) {
+        return Ok(false);
+    }
+    let is_asked = |expr: &Expr| match expr {
+        Expr::Exists(_) | Expr::InSubquery(_) => true,
+        Expr::ScalarSubquery(query) => !query.outer_ref_columns.is_empty(),
+        _ => false,
+    };
+    for expr in plan.expressions() {
+        if expr.exists(|expr| Ok(is_asked(expr)))? {
+            return Ok(true);
+        }
+    }
+    match plan.inputs()[..] {
+        [input] => asks_each(input),
+        _ => Ok(false),
+    }
+}
+
 /// Whether a key only decides between equal rows, by their places.
 pub(crate) fn is_tie_break(key: &SortExpr) -> bool {
     matches!(&key.expr, Expr::Column(column) if is_place(column))

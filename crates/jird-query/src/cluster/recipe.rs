@@ -7,7 +7,7 @@ use super::message::{self, PathName, of_json, wrong};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::session::{is_aggregate, session};
-use crate::sql::{self, Known, Leaf, Rewritten, Style};
+use crate::sql::{self, Known, Leaf, Records, Rewritten, Style};
 use datafusion::error::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -81,13 +81,19 @@ impl Recipe {
         let known = Known { types: types.collect::<Result<_>>()? };
         let style = STYLES.get(usize::from(self.style)).copied();
         let style = style.ok_or_else(|| wrong("a message names a style of output that does not exist"))?;
-        let mut keys = |table: &str| {
-            let keys = self.keys.get(table).cloned();
-            keys.ok_or_else(|| Error::sql(format!("a message lacks the keys of {table}")))
-        };
         let aggregates = aggregates()?;
         let is_aggregate = |name: &str| aggregates.contains(name);
-        Ok(sql::rewrite(parsed.query, &is_aggregate, &mut keys, &known, style, None)?.leaves)
+        Ok(sql::rewrite(parsed.query, &is_aggregate, &mut Told(&self.keys), &known, style, None)?.leaves)
+    }
+}
+
+/// The keys that a message tells, by table.
+struct Told<'m>(&'m HashMap<String, Vec<String>>);
+
+impl Records for Told<'_> {
+    fn keys(&mut self, table: &str) -> std::result::Result<Vec<String>, Error> {
+        let keys = self.0.get(table).cloned();
+        keys.ok_or_else(|| Error::sql(format!("a message lacks the keys of {table}")))
     }
 }
 

@@ -1,9 +1,12 @@
 //! Functions of JSON arrays and objects, over columns of JSON text. Lists of Arrow have DataFusion's functions.
 
+use super::exact::exact_total;
 use super::predicate::{as_json, json_field, json_texts};
 use crate::sql::{
-    JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_GREATEST, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN,
-    JSON_LENGTH, JSON_POSITION, JSON_REVERSE, JSON_SLICE, JSON_SORT, gives_json,
+    JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_EXCEPT, JSON_FLATTEN, JSON_GREATEST, JSON_HAS_ALL,
+    JSON_HAS_ANY, JSON_INTERSECT, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_MEAN, JSON_POP_BACK,
+    JSON_POP_FRONT, JSON_POSITION, JSON_POSITIONS, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_TOTAL, JSON_UNION,
+    JSON_WITHOUT, gives_json,
 };
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, ListBuilder, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
@@ -47,10 +50,29 @@ enum What {
     /// The least and the greatest element; nulls are left out.
     Least,
     Greatest,
+    /// The places of all elements that are equal to the second argument.
+    Positions,
+    /// The elements that are not equal to the second argument.
+    Without,
+    /// Whether some or all elements of the second array are in the first one.
+    HasAny,
+    HasAll,
+    /// The different elements of both arrays, or of the first one that are, or are not, in the second one.
+    Union,
+    Intersect,
+    Except,
+    /// The elements of the elements that are arrays, one level down.
+    Flatten,
+    /// All elements but the first, or but the last.
+    PopFront,
+    PopBack,
+    /// The sum and the mean of the elements that are numbers.
+    Total,
+    Mean,
 }
 
 impl What {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 26] = [
         Self::Length,
         Self::Len,
         Self::Contains,
@@ -65,6 +87,18 @@ impl What {
         Self::Reverse,
         Self::Least,
         Self::Greatest,
+        Self::Positions,
+        Self::Without,
+        Self::HasAny,
+        Self::HasAll,
+        Self::Union,
+        Self::Intersect,
+        Self::Except,
+        Self::Flatten,
+        Self::PopFront,
+        Self::PopBack,
+        Self::Total,
+        Self::Mean,
     ];
 }
 
@@ -99,6 +133,18 @@ impl ScalarUDFImpl for JsonArray {
             What::Reverse => JSON_REVERSE,
             What::Least => JSON_LEAST,
             What::Greatest => JSON_GREATEST,
+            What::Positions => JSON_POSITIONS,
+            What::Without => JSON_WITHOUT,
+            What::HasAny => JSON_HAS_ANY,
+            What::HasAll => JSON_HAS_ALL,
+            What::Union => JSON_UNION,
+            What::Intersect => JSON_INTERSECT,
+            What::Except => JSON_EXCEPT,
+            What::Flatten => JSON_FLATTEN,
+            What::PopFront => JSON_POP_FRONT,
+            What::PopBack => JSON_POP_BACK,
+            What::Total => JSON_TOTAL,
+            What::Mean => JSON_MEAN,
         }
     }
 
@@ -109,7 +155,7 @@ impl ScalarUDFImpl for JsonArray {
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(match self.what {
             What::Length | What::Len | What::Position => DataType::Int64,
-            What::Contains => DataType::Boolean,
+            What::Contains | What::HasAny | What::HasAll => DataType::Boolean,
             What::Elements => DataType::List(elements_field()),
             _ => DataType::Utf8,
         })
@@ -129,10 +175,24 @@ impl ScalarUDFImpl for JsonArray {
         let array: ArrayRef = match self.what {
             What::Length => Arc::new(texts.iter().map(|text| length(&parsed(text?)?)).collect::<Int64Array>()),
             What::Len => Arc::new(texts.iter().map(|text| len(text?)).collect::<Int64Array>()),
-            What::Contains => {
+            What::Contains | What::HasAny | What::HasAll => {
                 let wanted = json_texts(&arrays[1], &args.arg_fields[1])?;
                 let pairs = texts.iter().zip(&wanted);
-                Arc::new(pairs.map(|(text, wanted)| contains(&parsed(text?)?, wanted?)).collect::<BooleanArray>())
+                let has = |(text, wanted): (Option<&str>, Option<&str>)| has(self.what, text?, wanted?);
+                Arc::new(pairs.map(has).collect::<BooleanArray>())
+            }
+            What::Positions | What::Without | What::Union | What::Intersect | What::Except => {
+                let other = json_texts(&arrays[1], &args.arg_fields[1])?;
+                let pairs = texts.iter().zip(&other);
+                let beside = |(text, other): (Option<&str>, Option<&str>)| beside(self.what, text?, other?);
+                Arc::new(pairs.map(beside).collect::<StringArray>())
+            }
+            What::Total | What::Mean => {
+                let total = |text: Option<&str>| -> Result<Option<String>> {
+                    let Some(elements) = text.and_then(all) else { return Ok(None) };
+                    exact_total(elements.iter().map(String::as_str), self.what == What::Mean)
+                };
+                Arc::new(texts.iter().map(total).collect::<Result<StringArray>>()?)
             }
             What::Join => {
                 let between = arrow_cast::cast(&arrays[1], &DataType::Utf8)?;
@@ -203,10 +263,53 @@ fn order_key(text: &str) -> Vec<u8> {
     key
 }
 
-fn contains(document: &Document<'_>, wanted: &str) -> Option<bool> {
+/// The elements of an array.
+fn all(text: &str) -> Option<Vec<String>> {
+    let document = parsed(text)?;
     let root = document.root();
-    let wanted = order_key(wanted);
-    (root.kind() == Kind::Array).then(|| root.elements().any(|element| order_key(&raw(element)) == wanted))
+    (root.kind() == Kind::Array).then(|| root.elements().map(raw).collect())
+}
+
+/// Whether an array has a value, or some or all elements of another array.
+fn has(what: What, text: &str, wanted: &str) -> Option<bool> {
+    let keys: HashSet<_> = all(text)?.iter().map(|element| order_key(element)).collect();
+    Some(match what {
+        What::HasAny => all(wanted)?.iter().any(|wanted| keys.contains(&order_key(wanted))),
+        What::HasAll => all(wanted)?.iter().all(|wanted| keys.contains(&order_key(wanted))),
+        _ => keys.contains(&order_key(wanted)),
+    })
+}
+
+/// What is made of an array and another value.
+fn beside(what: What, text: &str, other: &str) -> Option<String> {
+    let elements = all(text)?;
+    if matches!(what, What::Positions | What::Without) {
+        let wanted = order_key(other);
+        let is_wanted = |element: &String| order_key(element) == wanted;
+        return Some(match what {
+            What::Without => array(elements.into_iter().filter(|element| !is_wanted(element))),
+            _ => array((1..).zip(&elements).filter(|(_, element)| is_wanted(element)).map(|(at, _)| format!("{at}"))),
+        });
+    }
+    let others = all(other)?;
+    let keys: HashSet<_> = others.iter().map(|other| order_key(other)).collect();
+    let mut met = HashSet::new();
+    let mut is_new = |element: &String| met.insert(order_key(element));
+    Some(if what == What::Union {
+        array(elements.into_iter().chain(others).filter(|element| is_new(element)))
+    } else {
+        let is_kept = |element: &String| keys.contains(&order_key(element)) == (what == What::Intersect);
+        array(elements.into_iter().filter(|element| is_kept(element) && is_new(element)))
+    })
+}
+
+/// The elements of the elements that are arrays; other elements stay.
+fn flat(root: Value<'_>) -> String {
+    let inner = |element: Value<'_>| match element.kind() {
+        Kind::Array => element.elements().map(raw).collect(),
+        _ => vec![raw(element)],
+    };
+    array(root.elements().flat_map(inner))
 }
 
 fn position(document: &Document<'_>, wanted: &str) -> Option<i64> {
@@ -233,10 +336,20 @@ fn rearranged(what: What, root: Value<'_>) -> Option<String> {
         return None;
     }
     let texts = root.elements().map(raw);
-    if what == What::Reverse {
-        let mut texts: Vec<_> = texts.collect();
-        texts.reverse();
-        return Some(array(texts));
+    match what {
+        What::Reverse => {
+            let mut texts: Vec<_> = texts.collect();
+            texts.reverse();
+            return Some(array(texts));
+        }
+        What::Flatten => return Some(flat(root)),
+        What::PopFront => return Some(array(texts.skip(1))),
+        What::PopBack => {
+            let mut texts: Vec<_> = texts.collect();
+            texts.pop();
+            return Some(array(texts));
+        }
+        _ => {}
     }
     let mut keyed: Vec<_> = texts.map(|text| (order_key(&text), text)).collect();
     let in_order = |one: &(Vec<u8>, String), other: &(Vec<u8>, String)| one.0.cmp(&other.0);

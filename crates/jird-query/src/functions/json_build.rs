@@ -2,16 +2,15 @@
 
 use super::predicate::{as_json, json_field, json_texts};
 use crate::error::Error;
-use crate::sql::{ALL, ANY, JSON_ARRAY, JSON_CONCAT, JSON_OBJECT, JSON_REPEAT};
-use arrow::array::{Array, BooleanArray, StringArray};
+use crate::sql::{ALL, ANY, JSON_ARRAY, JSON_BRACED, JSON_CONCAT, JSON_MEMBER, JSON_OBJECT, JSON_OF_LIST, JSON_REPEAT};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
 use jird::record::{Comparison, Field};
 use jird::{Kind, event::write_string};
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// What a function makes of its arguments.
@@ -25,6 +24,12 @@ enum What {
     Concat,
     /// An array of the first argument, as often as the second one says.
     Repeat,
+    /// An array of a list of JSON texts.
+    OfList,
+    /// A key and its value, as an object has them: text, and no JSON.
+    Member,
+    /// An object of such members.
+    Braced,
     /// Whether the comparison holds of an element, or of all elements. The arguments are the array, the value on the left
     /// side, and the operator.
     Any,
@@ -41,9 +46,8 @@ pub(crate) struct JsonBuild {
 impl JsonBuild {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        [What::Array, What::Object, What::Concat, What::Repeat, What::Any, What::All]
-            .into_iter()
-            .map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
+        let all = [What::Array, What::Object, What::Concat, What::Repeat, What::OfList, What::Member, What::Braced];
+        all.into_iter().chain([What::Any, What::All]).map(|what| Self { what, signature: any_number() })
     }
 }
 
@@ -54,6 +58,9 @@ impl ScalarUDFImpl for JsonBuild {
             What::Object => JSON_OBJECT,
             What::Concat => JSON_CONCAT,
             What::Repeat => JSON_REPEAT,
+            What::OfList => JSON_OF_LIST,
+            What::Member => JSON_MEMBER,
+            What::Braced => JSON_BRACED,
             What::Any => ANY,
             What::All => ALL,
         }
@@ -70,6 +77,7 @@ impl ScalarUDFImpl for JsonBuild {
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         Ok(match self.what {
             What::Any | What::All => Arc::new(arrow::datatypes::Field::new(self.name(), DataType::Boolean, true)),
+            What::Member => Arc::new(arrow::datatypes::Field::new("member", DataType::Utf8, true)),
             _ => json_field(self.name()),
         })
     }
@@ -77,15 +85,20 @@ impl ScalarUDFImpl for JsonBuild {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let rows = args.number_rows;
-        if matches!(self.what, What::Any | What::All) {
-            let texts = [as_json(&arrays[0])?, as_json(&arrays[1])?];
-            let signs = as_json(&arrays[2])?;
-            let sign = signs.iter().flatten().next().map_or(Ok(Comparison::Eq), comparison)?;
-            let holds = |row: usize| {
-                let [list, value] = [0, 1].map(|side| texts[side].is_valid(row).then(|| texts[side].value(row)));
-                one_of(list, value, sign, self.what == What::All)
-            };
-            return Ok(ColumnarValue::Array(Arc::new((0..rows).map(holds).collect::<BooleanArray>())));
+        match self.what {
+            What::Any | What::All => return one_or_all(&arrays, rows, self.what == What::All),
+            What::OfList => {
+                let lists = arrays[0].as_list_opt::<i32>().ok_or_else(|| Error::sql("a list was expected"))?;
+                let text = |list: ArrayRef| Ok(array(as_json(&list)?.iter()));
+                let texts = lists.iter().map(|list| list.map(text).transpose()).collect::<Result<StringArray>>()?;
+                return Ok(ColumnarValue::Array(Arc::new(texts)));
+            }
+            What::Braced => {
+                let texts = as_json(&arrays[0])?;
+                let braced = texts.iter().map(|members| members.map(|members| format!("{{{members}}}")));
+                return Ok(ColumnarValue::Array(Arc::new(braced.collect::<StringArray>())));
+            }
+            _ => {}
         }
         let texts = arrays.iter().zip(&args.arg_fields).map(|(array, field)| json_texts(array, field));
         let texts = texts.collect::<Result<Vec<_>>>()?;
@@ -94,6 +107,7 @@ impl ScalarUDFImpl for JsonBuild {
             let values = (0..texts.len()).map(at);
             match self.what {
                 What::Object => object(values).map(Some),
+                What::Member => object(values).map(|object| Some(object[1..object.len() - 1].to_owned())),
                 What::Concat => Ok(concat(values)),
                 What::Repeat => repeat(at(0), at(1)),
                 _ => Ok(Some(array(values))),
@@ -101,6 +115,27 @@ impl ScalarUDFImpl for JsonBuild {
         });
         Ok(ColumnarValue::Array(Arc::new(made.collect::<Result<StringArray>>()?)))
     }
+}
+
+/// Whether a comparison holds of one element of a list, or of all. A list that is the same for all rows is read once.
+fn one_or_all(arrays: &[ArrayRef], rows: usize, all: bool) -> Result<ColumnarValue> {
+    let texts = [as_json(&arrays[0])?, as_json(&arrays[1])?];
+    let signs = as_json(&arrays[2])?;
+    let sign = signs.iter().flatten().next().map_or(Ok(Comparison::Eq), comparison)?;
+    let (mut read, mut keys) = (None, None);
+    let mut holds = |row: usize| {
+        let [list, value] = [0, 1].map(|side| texts[side].is_valid(row).then(|| texts[side].value(row)));
+        if read != Some(list) {
+            (read, keys) = (Some(list), list.and_then(keys_of));
+        }
+        one_of(keys.as_deref()?, value, sign, all)
+    };
+    Ok(ColumnarValue::Array(Arc::new((0..rows).map(&mut holds).collect::<BooleanArray>())))
+}
+
+/// `json_array()` is empty.
+fn any_number() -> Signature {
+    Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
 }
 
 fn array<'t>(values: impl Iterator<Item = Option<&'t str>>) -> String {
@@ -165,37 +200,41 @@ fn comparison(sign: &str) -> Result<Comparison> {
     })
 }
 
-/// Whether `value sign element` holds of one element, or of all. Unknown if it is so of an element that decides.
-fn one_of(list: Option<&str>, value: Option<&str>, sign: Comparison, all: bool) -> Option<bool> {
-    let document = jird::parse(list?.as_bytes()).ok()?;
+/// A value that is compared: its kind, and what orders it among those of its kind.
+type Ordered = (Kind, Vec<u8>);
+
+/// The elements of an array. Null is none.
+fn keys_of(list: &str) -> Option<Vec<Option<Ordered>>> {
+    let document = jird::parse(list.as_bytes()).ok()?;
     let root = document.root();
-    if root.kind() != Kind::Array {
-        return None;
-    }
+    let key = |element: jird::Value<'_>| ordered(str::from_utf8(element.raw()).ok()?);
+    (root.kind() == Kind::Array).then(|| root.elements().map(key).collect())
+}
+
+fn ordered(text: &str) -> Option<Ordered> {
+    let field = Field::from_raw(text);
+    let kind = field.kind().filter(|kind| *kind != Kind::Null)?;
+    let mut key = Vec::new();
+    field.order_key(&mut key);
+    Some((kind, key))
+}
+
+/// Whether `value sign element` holds of one element, or of all. Unknown if it is so of an element that decides.
+fn one_of(list: &[Option<Ordered>], value: Option<&str>, sign: Comparison, all: bool) -> Option<bool> {
+    let value = value.and_then(ordered);
     let mut known = true;
-    for element in root.elements() {
-        let raw = str::from_utf8(element.raw()).ok()?;
-        match value.and_then(|value| order(value, raw)).map(|order| sign.holds(order)) {
+    for element in list {
+        let order = match (&value, element) {
+            (Some((kind, key)), Some((other_kind, other))) if kind == other_kind => Some(key.cmp(other)),
+            _ => None,
+        };
+        match order.map(|order| sign.holds(order)) {
             Some(holds) if holds != all => return Some(holds),
             Some(_) => {}
             None => known = false,
         }
     }
     known.then_some(all)
-}
-
-/// The order of two values of one kind.
-fn order(left: &str, right: &str) -> Option<Ordering> {
-    let (left, right) = (Field::from_raw(left), Field::from_raw(right));
-    if left.kind() != right.kind() || left.is_null() {
-        return None;
-    }
-    let key = |field: Field<'_>| {
-        let mut key = Vec::new();
-        field.order_key(&mut key);
-        key
-    };
-    Some(key(left).cmp(&key(right)))
 }
 
 #[cfg(test)]
@@ -214,12 +253,13 @@ mod tests {
             ("7", "7", "=", None, None),
         ] {
             let sign = comparison(sign).unwrap();
-            assert_eq!(one_of(Some(list), Some(value), sign, false), any, "{list} {value}");
-            assert_eq!(one_of(Some(list), Some(value), sign, true), all, "{list} {value}");
+            let holds = |all| keys_of(list).and_then(|list| one_of(&list, Some(value), sign, all));
+            assert_eq!(holds(false), any, "{list} {value}");
+            assert_eq!(holds(true), all, "{list} {value}");
         }
-        assert_eq!(one_of(None, Some("1"), Comparison::Eq, false), None);
-        assert_eq!(one_of(Some("[1]"), None, Comparison::Eq, false), None);
-        assert_eq!(one_of(Some("[]"), None, Comparison::Eq, false), Some(false));
+        let one = keys_of("[1]").unwrap();
+        assert_eq!(one_of(&one, None, Comparison::Eq, false), None);
+        assert_eq!(one_of(&[], None, Comparison::Eq, false), Some(false));
     }
 
     #[test]

@@ -3,10 +3,12 @@
 mod arithmetic;
 mod convert;
 mod exact;
+mod frequent;
 mod in_rows;
 mod json_arithmetic;
 mod json_array;
 mod json_build;
+mod json_edit;
 mod json_text;
 mod json_type;
 mod narrow;
@@ -16,6 +18,7 @@ mod percentile;
 mod predicate;
 mod regexp_extract;
 mod sort_key;
+mod texts;
 mod time_bucket;
 mod time_compare;
 mod timestamp;
@@ -33,6 +36,7 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 /// The functions that replace DataFusion's.
 pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
     let mut functions = exact::Exact::all();
+    functions.extend(frequent::Frequent::all());
     functions.extend([percentile::PercentileCont::new().into(), percentile::PercentileApprox::new().into()]);
     functions
 }
@@ -44,9 +48,11 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     functions.push(arithmetic::SumArgument::new().into());
     functions.push(sort_key::SortKey::new().into());
     functions.extend([zoned::AtTimeZone::new().into(), zoned::ToChar::new().into()]);
-    functions.push(regexp_extract::RegexpExtract::new().into());
+    functions.extend(regexp_extract::RegexpExtract::all().map(ScalarUDF::from));
+    functions.extend(texts::Texts::all().map(ScalarUDF::from));
     functions.extend(json_array::JsonArray::all().map(ScalarUDF::from));
     functions.extend(json_build::JsonBuild::all().map(ScalarUDF::from));
+    functions.extend(json_edit::JsonEdit::all().map(ScalarUDF::from));
     functions.push(json_text::JsonText::new().into());
     functions.push(json_text::JsonText::of_json().into());
     functions.extend([order_key::OrderKey::bare().into(), order_key::OrderKey::with_text().into()]);

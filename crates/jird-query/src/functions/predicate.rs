@@ -137,6 +137,19 @@ pub(crate) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
     if let Some(structs) = array.as_struct_opt() {
         return objects(structs);
     }
+    if let Some(maps) = array.as_map_opt() {
+        let entries = maps.entries();
+        let (keys, values) = (
+            json_texts(entries.column(0), &entries.fields()[0])?,
+            json_texts(entries.column(1), &entries.fields()[1])?,
+        );
+        let object = |row: usize| {
+            let range = maps.value_offsets()[row] as usize..maps.value_offsets()[row + 1] as usize;
+            maps.is_valid(row)
+                .then(|| object_of(range.map(|at| (keys.value(at), values.is_valid(at).then(|| values.value(at))))))
+        };
+        return Ok((0..maps.len()).map(object).collect());
+    }
     if let Some(lists) = array.as_list_opt::<i32>() {
         let DataType::List(inner) = array.data_type() else { return as_json(array) };
         let text = |list: ArrayRef| -> Result<String> {
@@ -167,6 +180,25 @@ pub(crate) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
             .then(|| if bare { formatter.value(row).to_string() } else { format!("\"{}\"", formatter.value(row)) })
     };
     Ok((0..array.len()).map(text).collect())
+}
+
+/// A JSON object of these members. A key that is no text is written as one.
+fn object_of<'t>(members: impl Iterator<Item = (&'t str, Option<&'t str>)>) -> String {
+    let mut text = b"{".to_vec();
+    for (key, value) in members {
+        if text.len() > 1 {
+            text.push(b',');
+        }
+        if key.starts_with('"') {
+            text.extend_from_slice(key.as_bytes());
+        } else {
+            write_string(key, &mut text);
+        }
+        text.push(b':');
+        text.extend_from_slice(value.unwrap_or("null").as_bytes());
+    }
+    text.push(b'}');
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Structs as JSON objects.

@@ -1,58 +1,109 @@
-//! `regexp_extract(text, pattern, group)`: what a group of a regular expression matches, as in `DuckDB`.
+//! Matched regular expressions find in texts, as in `DuckDB`: `regexp_extract(text, pattern, group)`, `regexp_extract_all`, and
+//! `regexp_split_to_array`.
 
 use crate::error::Error;
-use arrow::array::{ArrayRef, AsArray, StringArray};
-use arrow::datatypes::DataType;
+use arrow::array::{ArrayRef, AsArray, ListBuilder, StringArray, StringBuilder};
+use arrow::datatypes::{DataType, Field};
 use arrow_cast::cast;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use regex::Regex;
 use std::sync::Arc;
 
-/// The function. Without a group it is the whole match. Empty if nothing matches.
+/// Matched is wanted of the matches. Without a group it is the whole match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Matched {
+    /// That of the first one; empty if nothing matches.
+    First,
+    /// That of each, as a list.
+    All,
+    /// Matched stands between them, as a list.
+    Between,
+}
+
+/// One of the functions.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RegexpExtract(Signature);
+pub(crate) struct RegexpExtract {
+    what: Matched,
+    signature: Signature,
+}
 
 impl RegexpExtract {
-    pub(crate) fn new() -> Self {
-        Self(Signature::variadic_any(Volatility::Immutable))
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        [Matched::First, Matched::All, Matched::Between]
+            .into_iter()
+            .map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
     }
 }
 
 impl ScalarUDFImpl for RegexpExtract {
     fn name(&self) -> &'static str {
-        "regexp_extract"
+        match self.what {
+            Matched::First => "regexp_extract",
+            Matched::All => "regexp_extract_all",
+            Matched::Between => "regexp_split_to_array",
+        }
     }
 
     fn signature(&self) -> &Signature {
-        &self.0
+        &self.signature
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
+        Ok(match self.what {
+            Matched::First => DataType::Utf8,
+            _ => DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))),
+        })
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let takes = || Error::sql("regexp_extract takes a text, a constant pattern, and the number of a group");
+        let name = self.name();
+        let takes = || {
+            let group = if self.what == Matched::Between { "" } else { ", and the number of a group" };
+            Error::sql(format!("{name} takes a text, a constant pattern{group}"))
+        };
         let (subject, pattern, group) = match &args.args[..] {
             [subject, ColumnarValue::Scalar(pattern)] => (subject, pattern, 0),
-            [subject, ColumnarValue::Scalar(pattern), ColumnarValue::Scalar(group)] => {
+            [subject, ColumnarValue::Scalar(pattern), ColumnarValue::Scalar(group)]
+                if self.what != Matched::Between =>
+            {
                 (subject, pattern, group.to_string().parse::<usize>().map_err(|_| takes())?)
             }
             _ => return Err(takes().into()),
         };
         let pattern = pattern.try_as_str().flatten().ok_or_else(takes)?;
-        let regex = regex::Regex::new(pattern)
+        let regex = Regex::new(pattern)
             .map_err(|error| Error::sql(format!("the regular expression '{pattern}' is wrong: {error}")))?;
         if group >= regex.captures_len() {
             let count = regex.captures_len() - 1;
-            return Err(Error::sql(format!("regexp_extract: '{pattern}' has {count} groups, not {group}")).into());
+            return Err(Error::sql(format!("{name}: '{pattern}' has {count} groups, not {group}")).into());
         }
         let texts = cast(&subject.to_array(args.number_rows)?, &DataType::Utf8)?;
-        let extract = |text: &str| {
-            let found = regex.captures(text).and_then(|captures| captures.get(group));
-            found.map_or_else(String::new, |found| found.as_str().to_owned())
+        let texts = texts.as_string::<i32>();
+        let found: ArrayRef = match self.what {
+            Matched::First => {
+                let extract = |text| found(&regex, text, group).next().unwrap_or_default();
+                Arc::new(texts.iter().map(|text| text.map(extract)).collect::<StringArray>())
+            }
+            Matched::All => lists(texts, |text| found(&regex, text, group)),
+            Matched::Between => lists(texts, |text| regex.split(text)),
         };
-        let found: StringArray = texts.as_string::<i32>().iter().map(|text| text.map(extract)).collect();
-        Ok(ColumnarValue::Array(Arc::new(found) as ArrayRef))
+        Ok(ColumnarValue::Array(found))
     }
+}
+
+/// Matched the group is in each match. A group that has no part in a match is empty.
+fn found<'t>(regex: &Regex, text: &'t str, group: usize) -> impl Iterator<Item = &'t str> {
+    regex.captures_iter(text).map(move |captures| captures.get(group).map_or("", |found| found.as_str()))
+}
+
+/// A list of texts for each text.
+fn lists<'t, I: Iterator<Item = &'t str>>(texts: &'t StringArray, of: impl Fn(&'t str) -> I) -> ArrayRef {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for text in texts {
+        text.into_iter().flat_map(&of).for_each(|part| lists.values().append_value(part));
+        lists.append(text.is_some());
+    }
+    Arc::new(lists.finish())
 }

@@ -27,6 +27,8 @@ pub(super) enum Growth {
     Repeat,
     /// `1` characters.
     Pad,
+    /// The widest columns that the format `0` can have, beside the values.
+    Printf,
     /// `0`, with `2` for each `1`.
     Replace,
     /// `0`, with `2` for each match of the pattern `1`.
@@ -48,8 +50,8 @@ pub(super) enum Growth {
 }
 
 use Growth::{
-    Fixed, Join, JoinElements, Pad, Repeat, RepeatElement, Replace, ReplaceElements, ReplaceMatches, Resize, Series,
-    Slow, SlowTimes, Times,
+    Fixed, Join, JoinElements, Pad, Printf, Repeat, RepeatElement, Replace, ReplaceElements, ReplaceMatches, Resize,
+    Series, Slow, SlowTimes, Times,
 };
 
 /// The functions of a session, and those that a query or our SQL adds. Names that begin with one that ends in `:` are of
@@ -73,10 +75,14 @@ const FUNCTIONS: &[(Growth, &str)] = &[
         "+ - * at_time_zone in_rows json_arithmetic json_at json_compare json_contains json_distinct json_elements \
          json_greatest json_in_text json_key json_keys json_least json_len json_length json_of_key json_of_keys \
          json_position json_reverse json_slice json_sort json_text json_type number number_compare only_numbers order_key \
-         order_value sort_key sum_argument text time_bucket interval_length time_of_json timestamp only_texts json_any json_all",
+         order_value sort_key sum_argument text time_bucket interval_length time_of_json timestamp only_texts json_any json_all \
+         json_except json_flatten json_has_all json_has_any json_intersect json_mean json_of_list json_pop_back json_pop_front \
+         json_total json_without",
     ),
     (Join, "json_join"),
-    (Times(8), "json_array json_object json_concat"),
+    (Times(8), "json_array json_object json_concat json_member json_braced json_union json_positions"),
+    (Times(8), "json_set json_insert json_replace json_remove json_merge_patch url_encode url_decode"),
+    (Printf, "printf"),
     (Repeat, "json_repeat"),
     (
         Slow,
@@ -96,7 +102,7 @@ const FUNCTIONS: &[(Growth, &str)] = &[
     (Times(8), "string_to_array"),
     (Times(64), "arrow_cast arrow_try_cast cast_to_type try_cast_to_type to_char"),
     (SlowTimes(1), "btrim ltrim regexp_extract rtrim"),
-    (SlowTimes(8), "regexp_match"),
+    (SlowTimes(8), "regexp_match regexp_extract_all regexp_split_to_array"),
     (Repeat, "repeat"),
     (Pad, "lpad rpad"),
     (Replace, "replace"),
@@ -141,6 +147,10 @@ impl<'a> Arguments<'a> {
             Growth::Times(times) | Growth::SlowTimes(times) => all.saturating_mul(times - 1),
             Growth::Repeat => self.sum_of_rows(|row| Ok(self.len(0, row)?.saturating_mul(self.number(1, row)?)))?,
             Growth::Pad => self.sum_of_rows(|row| Ok(self.number(1, row)?.saturating_mul(4)))?,
+            Growth::Printf => {
+                let parts = self.len_of_all(0)? / self.rows.max(1);
+                all.saturating_mul(3).saturating_add(parts.saturating_mul(200).saturating_mul(self.rows))
+            }
             Growth::Replace => self.replaced(|text, from| memchr::memmem::find_iter(text.as_bytes(), from).count())?,
             Growth::ReplaceMatches => self.matches_replaced()?,
             Growth::Join => self.len_of_all(0)?.saturating_mul(self.values.len()),
@@ -369,17 +379,17 @@ mod tests {
     use crate::session::session;
 
     /// Aggregates. What they keep counts for the memory of a query, after each batch; results are one of the values that
-    /// they read, or numbers, but for `array_agg` and `string_agg`, which windows do not take in queries of others.
+    /// they read, or numbers, but for `array_agg`, `string_agg` and `json_histogram`, which windows do not take in queries of others.
     const AGGREGATES: &str = "any_value approx_distinct approx_median approx_percentile_cont \
                               approx_percentile_cont_with_weight array_agg avg bit_and bit_or bit_xor bool_and bool_or \
-                              corr count covar_pop covar_samp first_value grouping json_sum last_value max median min \
+                              corr count covar_pop covar_samp first_value grouping json_histogram json_mode json_sum last_value max median min \
                               nth_value number_avg number_sum percentile_cont regr_avgx regr_avgy regr_count \
                               regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev stddev_pop string_agg \
                               sum var var_pop";
     /// Functions of windows. Their inputs are cut so that results have room.
     const WINDOWS: &str = "cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank \
                            row_number";
-    /// Functions of functions, which no SQL of ours can call: `->` leads to a key.
+    /// Functions of functions, which queries of others may not call.
     const OF_FUNCTIONS: &str = "any_match array_any_match array_filter array_first array_transform list_any_match \
                                 list_filter list_first list_transform";
 

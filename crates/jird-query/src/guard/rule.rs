@@ -21,7 +21,7 @@ use std::sync::Arc;
 const WIDTH_BYTES: usize = 1 << 16;
 
 /// Aggregates whose result is as large as all that they read.
-const COLLECTORS: [&str; 2] = ["array_agg", "string_agg"];
+const COLLECTORS: [&str; 4] = ["array_agg", "json_histogram", "json_mode", "string_agg"];
 
 /// Makes each call in a plan a guarded one, if its result can be larger than its arguments or if it can take long.
 #[derive(Debug)]

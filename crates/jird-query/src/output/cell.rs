@@ -43,7 +43,7 @@ pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Float16 | DataType::Float32 => DataType::Float64,
         DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => DataType::Utf8,
         DataType::Dictionary(_, value) => (**value).clone(),
-        DataType::Struct(_) => {
+        DataType::Struct(_) | DataType::Map(..) => {
             let field = Arc::new(ArrowField::new("struct", array.data_type().clone(), true));
             return Ok(Arc::new(json_texts(array, &field)?));
         }

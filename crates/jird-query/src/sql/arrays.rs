@@ -2,60 +2,74 @@
 //! have functions of our own; lists that DataFusion computes, such as those of `array_agg`, have DataFusion's.
 
 use super::chain::Part;
-use super::expr::{Context, arguments_mut, call, function_name, qualified};
+use super::expr::{Context, arguments_mut, call, function_name, qualified, quoted};
 use super::forms::{Form, to_json};
 use super::literal::literal;
 use super::parse::plain_expression;
 use super::scope::ComputedRef;
 use super::select::Rewriter;
 use super::uses::{
-    JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_GREATEST, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN,
-    JSON_LENGTH, JSON_POSITION, JSON_REVERSE, JSON_SLICE, JSON_SORT, Rep,
+    JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_EXCEPT, JSON_FLATTEN, JSON_GREATEST, JSON_HAS_ALL,
+    JSON_HAS_ANY, JSON_INTERSECT, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_MEAN, JSON_POP_BACK,
+    JSON_POP_FRONT, JSON_POSITION, JSON_POSITIONS, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_TOTAL, JSON_UNION,
+    JSON_WITHOUT, Rep,
 };
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
 use jird::record::Literal;
 
-/// The functions of arrays, and ours for JSON text.
-const FUNCTIONS: &[(&str, &str)] = &[
-    ("array_contains", JSON_CONTAINS),
-    ("array_distinct", JSON_DISTINCT),
-    ("array_element", JSON_AT),
-    ("array_length", JSON_LENGTH),
-    ("array_max", JSON_GREATEST),
-    ("array_min", JSON_LEAST),
-    ("array_position", JSON_POSITION),
-    ("array_reverse", JSON_REVERSE),
-    ("array_slice", JSON_SLICE),
-    ("array_sort", JSON_SORT),
-    ("array_to_string", JSON_JOIN),
-    ("json_keys", JSON_KEYS),
-    ("json_object_keys", JSON_KEYS),
-    ("len", JSON_LEN),
-    ("unnest", JSON_ELEMENTS),
+/// The functions of arrays, and ours for JSON text; how many arguments ours takes, and what to say beside it.
+const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
+    ("array_avg", JSON_MEAN, 1, ""),
+    ("array_contains", JSON_CONTAINS, 2, ": the array, and a value"),
+    ("array_distinct", JSON_DISTINCT, 1, ""),
+    ("array_element", JSON_AT, 2, ": the array, and a place; places count from 1, or from -1 at the end"),
+    ("array_except", JSON_EXCEPT, 2, ": two arrays"),
+    ("array_has_all", JSON_HAS_ALL, 2, ": two arrays"),
+    ("array_has_any", JSON_HAS_ANY, 2, ": two arrays"),
+    ("array_intersect", JSON_INTERSECT, 2, ": two arrays"),
+    ("array_length", JSON_LENGTH, 1, ": arrays of JSON have one dimension"),
+    ("array_max", JSON_GREATEST, 1, ""),
+    ("array_min", JSON_LEAST, 1, ""),
+    ("array_pop_back", JSON_POP_BACK, 1, ""),
+    ("array_pop_front", JSON_POP_FRONT, 1, ""),
+    ("array_position", JSON_POSITION, 2, ""),
+    ("array_positions", JSON_POSITIONS, 2, ""),
+    ("array_remove_all", JSON_WITHOUT, 2, ": the array, and a value"),
+    ("array_reverse", JSON_REVERSE, 1, ""),
+    (
+        "array_slice",
+        JSON_SLICE,
+        3,
+        ": the array, the first place, and the last one; both count from 1, or from -1 at the end",
+    ),
+    ("array_sort", JSON_SORT, 1, ""),
+    ("array_sum", JSON_TOTAL, 1, ""),
+    ("array_to_string", JSON_JOIN, 2, ": the array, and what stands between its elements"),
+    ("array_union", JSON_UNION, 2, ": two arrays"),
+    ("flatten", JSON_FLATTEN, 1, ""),
+    ("json_keys", JSON_KEYS, 1, ""),
+    ("json_object_keys", JSON_KEYS, 1, ""),
+    ("len", JSON_LEN, 1, ""),
+    ("unnest", JSON_ELEMENTS, 1, ""),
 ];
 
-/// How many arguments a function takes, and what to say beside it.
-const COUNTS: &[(&str, usize, &str)] = &[
-    (JSON_AT, 2, ": the array, and a place; places count from 1, or from -1 at the end"),
-    (JSON_CONTAINS, 2, ": the array, and a value"),
-    (JSON_ELEMENTS, 1, ""),
-    (JSON_JOIN, 2, ": the array, and what stands between its elements"),
-    (JSON_KEYS, 1, ""),
-    (JSON_LEN, 1, ""),
-    (JSON_LENGTH, 1, ": arrays of JSON have one dimension"),
-    (JSON_SLICE, 3, ": the array, the first place, and the last one; both count from 1, or from -1 at the end"),
-    (JSON_POSITION, 2, ""),
-    (JSON_SORT, 1, ""),
-    (JSON_DISTINCT, 1, ""),
-    (JSON_REVERSE, 1, ""),
-    (JSON_LEAST, 1, ""),
-    (JSON_GREATEST, 1, ""),
+/// Those of our functions whose second argument is a JSON value too.
+const OF_TWO: &[&str] = &[
+    JSON_CONTAINS,
+    JSON_EXCEPT,
+    JSON_HAS_ALL,
+    JSON_HAS_ANY,
+    JSON_INTERSECT,
+    JSON_POSITION,
+    JSON_POSITIONS,
+    JSON_UNION,
+    JSON_WITHOUT,
 ];
 
 /// Whether the result of one of our functions is JSON text.
 pub(crate) fn gives_json(own: &str) -> bool {
-    !matches!(own, JSON_CONTAINS | JSON_JOIN | JSON_LEN | JSON_LENGTH | JSON_POSITION)
+    !matches!(own, JSON_CONTAINS | JSON_HAS_ALL | JSON_HAS_ANY | JSON_JOIN | JSON_LEN | JSON_LENGTH | JSON_POSITION)
 }
 
 impl Rewriter<'_> {
@@ -63,13 +77,32 @@ impl Rewriter<'_> {
     pub(super) fn array_function(&mut self, expr: &mut Expr, context: Context) -> Result<Option<Form>, Error> {
         let Expr::Function(function) = expr else { return Ok(None) };
         let name = function_name(function);
-        let Some((_, own)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else { return Ok(None) };
+        let Some((_, own, wanted, usage)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
+            return Ok(None);
+        };
         let mut arguments = arguments_mut(function).into_iter();
         let Some(subject) = arguments.next() else { return Ok(None) };
-        let is_json = self.json_of(subject, context)?;
+        if name == "unnest" && is_object(subject) {
+            return Err(Error::sql("`unnest` takes an array, and this is an object: name its members"));
+        }
+        let mut is_json = self.json_of(subject, context)?;
+        let takes_two = OF_TWO.contains(own);
         for argument in arguments {
-            let form = self.any(argument, context)?;
-            if matches!(*own, JSON_CONTAINS | JSON_POSITION) && (is_json || form == Form::Json) {
+            let is_field = takes_two && self.field_at(argument)?.is_some();
+            let form = if is_field {
+                self.json_of(argument, context)?;
+                Form::Json
+            } else {
+                self.any(argument, context)?
+            };
+            if !takes_two {
+                continue;
+            }
+            if form == Form::Json && !is_json {
+                *subject = to_json(subject.clone(), Form::Typed);
+                is_json = true;
+            }
+            if is_json {
                 *argument = to_json(argument.clone(), form);
             }
         }
@@ -80,7 +113,7 @@ impl Rewriter<'_> {
             return Ok(Some(Form::Typed));
         }
         let given = super::expr::arguments(function).len();
-        if let Some((_, wanted, usage)) = COUNTS.iter().find(|(count, wanted, _)| count == own && *wanted != given) {
+        if *wanted != given {
             let plural = if *wanted == 1 { "" } else { "s" };
             return Err(Error::sql(format!("`{name}` of a field takes {wanted} argument{plural}{usage}")));
         }
@@ -99,7 +132,7 @@ impl Rewriter<'_> {
 
     /// Rewrites an expression to JSON text, if it is a field or computed from fields of several kinds. Other expressions
     /// are rewritten to values of their types.
-    fn json_of(&mut self, expr: &mut Expr, context: Context) -> Result<bool, Error> {
+    pub(super) fn json_of(&mut self, expr: &mut Expr, context: Context) -> Result<bool, Error> {
         let Some(field) = self.field_at(expr)? else { return Ok(self.any(expr, context)? == Form::Json) };
         *expr = self.field(&field, Rep::Json, context)?;
         Ok(true)
@@ -108,10 +141,6 @@ impl Rewriter<'_> {
     /// Rewrites subscripts that no path of a field has: `list[-1]`, or those of a computed value.
     pub(super) fn subscripts(&mut self, expr: &mut Expr, context: Context) -> Result<Option<Form>, Error> {
         let Expr::CompoundFieldAccess { root, access_chain } = expr else { return Ok(None) };
-        if access_chain.iter().any(|access| matches!(access, AccessExpr::Subscript(Subscript::Slice { .. }))) {
-            let advice = format!("`array_slice({root}, first, last)` does that; its places count from 1");
-            return Err(Error::sql(format!("a slice in brackets is not supported: {advice}")));
-        }
         let Some(steps) = access_chain.iter().map(step).collect::<Option<Vec<_>>>() else { return Ok(None) };
         // The first steps may be the path of a field.
         let split = (0..=access_chain.len()).rev().find_map(|count| {
@@ -123,7 +152,10 @@ impl Rewriter<'_> {
         });
         let (mut subject, count) = split.unwrap_or_else(|| ((**root).clone(), 0));
         if !self.json_of(&mut subject, context)? {
-            return Ok(None);
+            // A list that is computed: places count from 1, as in DuckDB.
+            let element = |list, place| call("array_element", vec![list, place]);
+            *expr = steps.into_iter().skip(count).fold(subject, element);
+            return Ok(Some(Form::Typed));
         }
         let mut given = vec![subject];
         given.extend(steps.into_iter().skip(count));
@@ -135,7 +167,10 @@ impl Rewriter<'_> {
 impl ComputedRef {
     /// The column, or the part of it that the name leads to.
     pub(super) fn expr(&self) -> Expr {
-        let column = qualified(&self.relation, &self.name);
+        let column = match self.relation.as_str() {
+            "" => Expr::Identifier(quoted(&self.name)),
+            relation => qualified(relation, &self.name),
+        };
         if self.steps.is_empty() {
             return column;
         }
@@ -144,6 +179,17 @@ impl ComputedRef {
             Part::Index(index) => Expr::value(Value::Number(index.to_string(), false)),
         };
         call(JSON_AT, std::iter::once(column).chain(self.steps.iter().map(step)).collect())
+    }
+}
+
+/// Whether an expression makes an object.
+fn is_object(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_object(inner),
+        Expr::Dictionary(_) | Expr::Struct { .. } => true,
+        Expr::Function(function) => ["json_object", "json_build_object", "named_struct", "row", "struct"]
+            .contains(&function_name(function).as_str()),
+        other => matches!(literal(other), Some(Literal::Container(json)) if json.starts_with('{')),
     }
 }
 

@@ -2,33 +2,26 @@
 
 use super::expr::{Context, Wants, arguments, call, function_name};
 use super::forms::{Form, mixed, to_json};
+use super::from::quote;
 use super::select::Rewriter;
-use super::uses::{ALL, ANY, JSON_ARRAY, JSON_CONCAT, JSON_OBJECT, JSON_REPEAT};
+use super::uses::{
+    ALL, ANY, JSON_ARRAY, JSON_BRACED, JSON_CONCAT, JSON_ELEMENTS, JSON_INSERT, JSON_MEMBER, JSON_MERGE_PATCH,
+    JSON_OBJECT, JSON_OF_LIST, JSON_REMOVE, JSON_REPEAT, JSON_REPLACE, JSON_SET,
+};
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Array, DictionaryField, Expr, Value};
+use datafusion::sql::sqlparser::ast::{
+    Array, DictionaryField, Expr, LambdaFunctionParameter, OneOrManyWithParens, Value,
+};
 
 /// Functions of lists that have no form for JSON text. What they would make of the text of an array is wrong.
 const OF_LISTS: &[&str] = &[
     "array_any_value",
-    "array_except",
-    "array_has",
-    "array_has_all",
-    "array_has_any",
-    "array_intersect",
-    "array_pop_back",
-    "array_pop_front",
-    "array_positions",
-    "array_remove",
-    "array_remove_all",
     "array_remove_n",
     "array_replace",
     "array_replace_all",
     "array_replace_n",
     "array_resize",
-    "array_union",
     "arrays_zip",
-    "cardinality",
-    "flatten",
     "map",
     "map_from_entries",
 ];
@@ -67,6 +60,24 @@ impl Rewriter<'_> {
                 let members = given.into_iter().enumerate().flat_map(|(index, value)| [key(index), value]);
                 call(JSON_OBJECT, self.all_json(members.collect(), context)?)
             }
+            JSON_SET | JSON_INSERT | JSON_REPLACE | JSON_REMOVE | JSON_MERGE_PATCH => {
+                check_changes(&name, given.len())?;
+                call(&name, self.all_json(given, context)?)
+            }
+            JSON_MEMBER => {
+                *expr = call(JSON_MEMBER, self.all_json(given, context)?);
+                return Ok(Some(Form::Typed));
+            }
+            JSON_BRACED => {
+                let mut members = given;
+                self.all(&mut members, context)?;
+                call(JSON_BRACED, members)
+            }
+            "array_transform" | "array_filter" | "array_first" | "array_any_match" => {
+                let (made, form) = self.with_lambda(&name, given, context)?;
+                *expr = made;
+                return Ok(Some(form));
+            }
             "to_json" | "to_jsonb" => {
                 let [json] = self.jsons::<1>(&name, given, context)?;
                 json
@@ -104,6 +115,45 @@ impl Rewriter<'_> {
         })
     }
 
+    /// A function of an array and a lambda, whose parameter stands for each element.
+    fn with_lambda(&mut self, name: &str, given: Vec<Expr>, context: Context) -> Result<(Expr, Form), Error> {
+        if self.named.is_some() {
+            return Err(Error::sql(format!("`{name}` is not for queries of others")));
+        }
+        let wrong = || Error::sql(format!("`{name}` takes an array and a lambda, such as `x -> x + 1`"));
+        let [mut list, Expr::Lambda(mut lambda)] = <[Expr; 2]>::try_from(given).map_err(|_| wrong())? else {
+            return Err(wrong());
+        };
+        let OneOrManyWithParens::One(LambdaFunctionParameter { name: parameter, .. }) = &mut lambda.params else {
+            return Err(wrong());
+        };
+        let variable = quote(parameter);
+        let is_json = self.json_of(&mut list, context)?;
+        if is_json {
+            list = call(JSON_ELEMENTS, vec![list]);
+        }
+        let form = if is_json { Form::Json } else { Form::Typed };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.variables.push((variable, form));
+        }
+        let result = if name == "array_transform" {
+            self.any(&mut lambda.body, context)
+        } else {
+            self.condition(&mut lambda.body, context).map(|()| form)
+        };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.variables.pop();
+        }
+        let result = result?;
+        let made = call(name, vec![list, Expr::Lambda(lambda)]);
+        Ok(match (name, result) {
+            ("array_any_match", _) => (made, Form::Typed),
+            ("array_first", form) => (made, form),
+            (_, Form::Json) => (call(JSON_OF_LIST, vec![made]), Form::Json),
+            (_, Form::Typed) => (made, Form::Typed),
+        })
+    }
+
     /// Whether one of the values is JSON text.
     fn some_json(&mut self, given: &[Expr], context: Context) -> Result<bool, Error> {
         for value in given {
@@ -132,6 +182,16 @@ impl Rewriter<'_> {
         };
         given.into_iter().map(json).collect()
     }
+}
+
+/// How many arguments the functions take that change JSON texts.
+fn check_changes(name: &str, given: usize) -> Result<(), Error> {
+    let (is_right, takes) = match name {
+        JSON_REMOVE => (given > 1, "a value, and paths such as '$.a[0].b'"),
+        JSON_MERGE_PATCH => (given > 1, "a value, and what is laid over it"),
+        _ => (given > 2 && given % 2 == 1, "a value, then a path such as '$.a[0].b' and what belongs there, …"),
+    };
+    if is_right { Ok(()) } else { Err(Error::sql(format!("`{name}` takes {takes}"))) }
 }
 
 /// `{'k': a}`

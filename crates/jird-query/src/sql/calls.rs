@@ -6,7 +6,8 @@ use super::literal;
 use super::select::Rewriter;
 use super::times::{is_range_of_times, is_span, is_time};
 use super::uses::{
-    JSON_ARITHMETIC, JSON_SUM, Kept, NUMBER_AVG, NUMBER_SUM, NeedKind, ORDER_VALUE, Rep, SORT_KEY, TIME_OF_JSON,
+    JSON_ARITHMETIC, JSON_HISTOGRAM, JSON_MODE, JSON_SUM, Kept, NUMBER_AVG, NUMBER_SUM, NeedKind, ORDER_VALUE, Rep,
+    SORT_KEY, TIME_OF_JSON,
 };
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -30,6 +31,9 @@ const TIMED: &[(&str, usize)] = &[
     ("to_char", 0),
     ("to_date", 0),
 ];
+
+/// Aggregates that count how often there is each value, of any kind.
+const COUNTING: &[&str] = &[JSON_MODE, JSON_HISTOGRAM];
 
 /// Aggregates whose result depends on the order of what they are given.
 const ORDERED: &[&str] = &["array_agg", "first_value", "last_value", "nth_value", "string_agg"];
@@ -57,7 +61,8 @@ impl Rewriter<'_> {
             };
             return Ok(form);
         }
-        if let Some((_, place)) = TIMED.iter().find(|(known, _)| *known == name) {
+        let has_format = name == "to_date" && arguments(function).len() > 1;
+        if let Some((_, place)) = TIMED.iter().find(|(known, _)| *known == name && !has_format) {
             *expr = self.time_call(function, &name, *place, context)?;
             return Ok(Form::Typed);
         }
@@ -76,31 +81,26 @@ impl Rewriter<'_> {
                 _ => Wants::Texts,
             },
         };
-        let form = if let Some(rep) = representation(function, &name, aggregate) {
+        let form = if matches!(name.as_str(), "bool_and" | "bool_or") {
+            arguments_mut(function).into_iter().try_for_each(|argument| self.condition(argument, inner))?;
+            Form::Typed
+        } else if let Some(rep) = representation(function, &name, aggregate) {
             for argument in arguments_mut(function) {
                 self.argument(argument, Some(rep), &name, inner)?;
             }
-            Form::Typed
+            if COUNTING.contains(&name.as_str()) { Form::Json } else { Form::Typed }
         } else {
             self.mixing(function, mixing, inner)?
         };
+        if name == "grouping" && !self.has_sets() {
+            // Each row is of all groups.
+            *expr = Expr::value(Value::Number("0".to_owned(), false));
+            return Ok(Form::Typed);
+        }
         if name == "match" {
             function.name = ObjectName::from(vec![Ident::new("regexp_like")]);
         }
-        if let FunctionArguments::List(FunctionArgumentList { clauses, .. }) = &mut function.args {
-            if aggregate && !ORDERED.contains(&name.as_str()) {
-                // DataFusion hands the keys to functions that do not ask for an order, which panic.
-                clauses.retain(|clause| !matches!(clause, FunctionArgumentClause::OrderBy(_)));
-            }
-            for clause in clauses {
-                if let FunctionArgumentClause::OrderBy(order) = clause {
-                    self.sort_keys(order, inner)?;
-                }
-            }
-        }
-        if let Some(filter) = &mut function.filter {
-            self.condition(filter, inner)?;
-        }
+        self.clauses(function, aggregate && !ORDERED.contains(&name.as_str()), inner)?;
         self.within_group(function, mixing, inner)?;
         self.window(function, context)?;
         match (form, mixing) {
@@ -109,6 +109,25 @@ impl Rewriter<'_> {
             _ => {}
         }
         Ok(form)
+    }
+
+    /// The `order by` and the `filter` of an aggregate.
+    fn clauses(&mut self, function: &mut Function, without_order: bool, context: Context) -> Result<(), Error> {
+        if let FunctionArguments::List(FunctionArgumentList { clauses, .. }) = &mut function.args {
+            if without_order {
+                // DataFusion hands the keys to functions that do not ask for an order, which panic.
+                clauses.retain(|clause| !matches!(clause, FunctionArgumentClause::OrderBy(_)));
+            }
+            for clause in clauses {
+                if let FunctionArgumentClause::OrderBy(order) = clause {
+                    self.sort_keys(order, context)?;
+                }
+            }
+        }
+        match &mut function.filter {
+            Some(filter) => self.condition(filter, context),
+            None => Ok(()),
+        }
     }
 
     /// A function that takes a time as this argument.
@@ -345,8 +364,7 @@ impl Rewriter<'_> {
                 *expr = self.field(&field, rep, context)?;
                 Ok(())
             }
-            None if rep == Rep::Raw => Err(Error::sql(format!("{function} takes a field, not `{expr}`"))),
-            None if matches!(function, "number" | "text") => {
+            None if matches!(function, "json_type" | "number" | "text") || COUNTING.contains(&function) => {
                 let form = self.any(expr, context)?;
                 *expr = to_json(expr.clone(), form);
                 Ok(())
@@ -380,6 +398,7 @@ fn representation(function: &Function, name: &str, aggregate: bool) -> Option<Re
         "grouping" => Some(Rep::Key),
         "count" if is_distinct(function) => Some(Rep::Key),
         "approx_distinct" if aggregate => Some(Rep::Key),
+        name if COUNTING.contains(&name) => Some(Rep::Json),
         "count" if aggregate => Some(Rep::Json),
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! Names with dots and subscripts: `a`, `a.b`, `a['b']`, `a[0]`, `"a.b"`.
 
-use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, FunctionArguments, Ident, Subscript, Value};
+use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Function, FunctionArguments, Ident, Subscript, Value};
 use jird::Path;
 
 /// One part of a name.
@@ -17,10 +17,7 @@ pub(crate) fn chain(expr: &Expr) -> Option<Vec<Part>> {
         Expr::Identifier(ident) => Some(vec![name(ident)]),
         Expr::CompoundIdentifier(idents) => Some(idents.iter().map(name).collect()),
         // For the parser, `user` is a function of standard SQL; in records it is a key.
-        Expr::Function(function) if matches!(function.args, FunctionArguments::None) => {
-            let name = function.name.to_string();
-            name.eq_ignore_ascii_case("user").then_some(vec![Part::Name(name)])
-        }
+        Expr::Function(function) if is_user(function) => Some(vec![Part::Name(function.name.to_string())]),
         Expr::CompoundFieldAccess { root, access_chain } => {
             let mut parts = chain(root)?;
             for access in access_chain {
@@ -34,6 +31,11 @@ pub(crate) fn chain(expr: &Expr) -> Option<Vec<Part>> {
         }
         _ => None,
     }
+}
+
+/// Whether a function is `user` without brackets.
+pub(crate) fn is_user(function: &Function) -> bool {
+    matches!(function.args, FunctionArguments::None) && function.name.to_string().eq_ignore_ascii_case("user")
 }
 
 /// The path that the parts describe.

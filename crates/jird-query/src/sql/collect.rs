@@ -5,12 +5,13 @@
 
 use super::expr::{Context, Wants, arguments, call, function_name};
 use super::forms::{Form, canonical, to_json, to_key};
+use super::group::bare;
 use super::select::Rewriter;
 use super::uses::{JSON_JOIN, JSON_OF_KEYS};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, OrderByExpr, Value,
+    FunctionArguments, NullTreatment, OrderByExpr, Value,
 };
 
 impl Rewriter<'_> {
@@ -25,9 +26,10 @@ impl Rewriter<'_> {
         let (Some(key), None) = (order_of_distinct(function), &function.over) else { return Ok(None) };
         let given: Vec<_> = arguments(function).into_iter().cloned().collect();
         let (Some(value), rest) = (given.first(), given.get(1..).unwrap_or_default()) else { return Ok(None) };
-        if rest.len() != usize::from(joins) || strip(&key.expr).to_string() != strip(value).to_string() {
+        if rest.len() != usize::from(joins) || bare(&key.expr) != bare(value) {
             return Ok(None);
         }
+        let ignores_nulls = function.null_treatment == Some(NullTreatment::IgnoreNulls);
         let inner = Context { in_aggregate: true, wants: Wants::Numbers };
         let (mut value, mut rest, mut filter) = (value.clone(), rest.to_vec(), function.filter.clone());
         let form = self.any(&mut value, inner)?;
@@ -38,7 +40,7 @@ impl Rewriter<'_> {
         if let Some(filter) = &mut filter {
             self.condition(filter, inner)?;
         }
-        if joins {
+        if joins || ignores_nulls {
             let is_there = Expr::IsNotNull(value.clone().into());
             filter = Some(match filter {
                 None => is_there.into(),
@@ -84,13 +86,5 @@ fn order_of_distinct(function: &Function) -> Option<&OrderByExpr> {
     match order?.as_slice() {
         [key] if *duplicate_treatment == Some(DuplicateTreatment::Distinct) && clauses.len() == 1 => Some(key),
         _ => None,
-    }
-}
-
-/// The expression in brackets.
-fn strip(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Nested(inner) => strip(inner),
-        expr => expr,
     }
 }

@@ -20,7 +20,9 @@ pub(super) fn numbered(operation: &mut SetExpr, names: &[&str]) -> Result<(), Er
         let copy = format!("row_number() over (partition by {columns} order by {columns}) as \"copy:\"");
         around(side, &format!("select {columns}, {copy} from (select 1) as \"rows:\" ({columns})"))?;
     }
-    around(operation, &format!("select {columns} from (select 1) as \"rows:\""))
+    // An alias keeps the column apart from its table, which DataFusion would look for in `order by`.
+    let named = names.iter().map(|name| format!("{0} as {0}", quoted(name))).collect::<Vec<_>>().join(", ");
+    around(operation, &format!("select {named} from (select 1) as \"rows:\""))
 }
 
 /// Puts a query in the place of the first table of another one.

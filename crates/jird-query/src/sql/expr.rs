@@ -13,7 +13,7 @@ use crate::error::Error;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, Value,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, Query, UnaryOperator, Value,
 };
 
 /// The context of an expression.
@@ -39,7 +39,9 @@ impl Rewriter<'_> {
     pub(crate) fn resolve(&mut self, expr: &Expr) -> Result<Option<Resolved>, Error> {
         let Some(parts) = chain(expr) else { return Ok(None) };
         let written = expr.to_string();
-        let resolved = resolve(&self.scopes, &parts, &written)?;
+        let Self { scopes, sources, records, .. } = self;
+        let mut has = |source: usize, key: &str| records.has(&sources[source].table, key);
+        let resolved = resolve(scopes, &parts, &written, &mut has)?;
         self.reaches_out |= match &resolved {
             Some(Resolved::Field(FieldRef { local, .. }) | Resolved::Computed(ComputedRef { local, .. })) => !local,
             None => false,
@@ -133,62 +135,14 @@ impl Rewriter<'_> {
 
     /// Rewrites an expression whose value is used. Returns the form of the value.
     pub(crate) fn any(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
-        if !context.in_aggregate
-            && let Some(grouped) = self.scopes.last().and_then(|scope| scope.grouped.as_ref())
-        {
-            let written = expr.to_string();
-            if let Some((_, rewritten, form)) = grouped.exprs.iter().find(|(original, ..)| *original == written) {
-                *expr = rewritten.clone();
-                return Ok(*form);
-            }
-        }
-        match self.resolve(expr)? {
-            Some(Resolved::Field(field)) => {
-                let form;
-                (*expr, form) = self.value(&field, context)?;
-                return Ok(form);
-            }
-            Some(Resolved::Computed(computed)) => {
-                *expr = self.computed(&computed, context);
-                return Ok(computed.form);
-            }
-            None => {}
-        }
-        if let Some(leaf) = self.leaf(expr, false, context)? {
-            *expr = leaf;
-            return Ok(Form::Typed);
-        }
-        if is_long(expr) {
-            *expr = to_json(expr.clone(), Form::Typed);
-            return Ok(Form::Json);
+        if let Some(form) = self.column_or_constant(expr, context)? {
+            return Ok(form);
         }
         match expr {
             Expr::Nested(inner) => self.any(inner, context),
             Expr::Case { .. } => self.case(expr, context),
-            Expr::Subquery(query) => {
-                let columns = self.query(query, Emit::Fixed(Rep::Typed), false)?;
-                let is_json = matches!(
-                    columns.first().map(|column| &column.kind),
-                    Some(DerivedKind::Computed(Form::Json) | DerivedKind::Fixed(_, Rep::Raw | Rep::Json | Rep::Key))
-                );
-                Ok(if is_json { Form::Json } else { Form::Typed })
-            }
-            Expr::Function(function) if is_call(function, "nullif") => {
-                let arguments = arguments(function).into_iter().cloned().collect::<Vec<_>>();
-                let [value, other] =
-                    <[Expr; 2]>::try_from(arguments).map_err(|_| Error::sql("nullif takes two values"))?;
-                *expr = null_if(value, other);
-                self.case(expr, context)
-            }
-            Expr::Function(_) => {
-                if let Some(form) = self.building(expr, context)? {
-                    return Ok(form);
-                }
-                match self.array_function(expr, context)? {
-                    Some(form) => Ok(form),
-                    None => self.call(expr, context),
-                }
-            }
+            Expr::Subquery(query) => self.value_of_query(query),
+            Expr::Function(_) => self.function(expr, context),
             Expr::CompoundFieldAccess { .. } => match self.subscripts(expr, context)? {
                 Some(form) => Ok(form),
                 None => Err(Error::sql(format!("`{expr}` is not supported"))),
@@ -227,6 +181,67 @@ impl Rewriter<'_> {
                 self.call(expr, context)
             }
             expr => self.parts(expr, context).map(|()| Form::Typed),
+        }
+    }
+
+    /// Rewrites what is a group, a column, a condition on fields, or a long constant. `None` for all else.
+    fn column_or_constant(&mut self, expr: &mut Expr, context: Context) -> Result<Option<Form>, Error> {
+        if !context.in_aggregate
+            && let Some(grouped) = self.scopes.last().and_then(|scope| scope.grouped.as_ref())
+            && let Some((rewritten, form)) = grouped.group_of(expr)
+        {
+            *expr = rewritten.clone();
+            return Ok(Some(form));
+        }
+        match self.resolve(expr)? {
+            Some(Resolved::Field(field)) => {
+                let form;
+                (*expr, form) = self.value(&field, context)?;
+                return Ok(Some(form));
+            }
+            Some(Resolved::Computed(computed)) => {
+                *expr = self.computed(&computed, context);
+                return Ok(Some(computed.form));
+            }
+            None => {}
+        }
+        if let Some(leaf) = self.leaf(expr, false, context)? {
+            *expr = leaf;
+            return Ok(Some(Form::Typed));
+        }
+        if is_long(expr) {
+            *expr = to_json(expr.clone(), Form::Typed);
+            return Ok(Some(Form::Json));
+        }
+        Ok(None)
+    }
+
+    /// Rewrites a query whose only column is used as a value.
+    fn value_of_query(&mut self, query: &mut Query) -> Result<Form, Error> {
+        let columns = self.query(query, Emit::Fixed(Rep::Typed), false)?;
+        let is_json = matches!(
+            columns.first().map(|column| &column.kind),
+            Some(DerivedKind::Computed(Form::Json) | DerivedKind::Fixed(_, Rep::Raw | Rep::Json | Rep::Key))
+        );
+        Ok(if is_json { Form::Json } else { Form::Typed })
+    }
+
+    /// Rewrites a call: of a function that builds values, of one of arrays, or of another one.
+    fn function(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        if let Expr::Function(function) = &*expr
+            && is_call(function, "nullif")
+        {
+            let arguments = arguments(function).into_iter().cloned().collect::<Vec<_>>();
+            let [value, other] = <[Expr; 2]>::try_from(arguments).map_err(|_| Error::sql("nullif takes two values"))?;
+            *expr = null_if(value, other);
+            return self.case(expr, context);
+        }
+        if let Some(form) = self.building(expr, context)? {
+            return Ok(form);
+        }
+        match self.array_function(expr, context)? {
+            Some(form) => Ok(form),
+            None => self.call(expr, context),
         }
     }
 
@@ -275,9 +290,8 @@ impl Rewriter<'_> {
     pub(crate) fn computed(&self, computed: &ComputedRef, context: Context) -> Expr {
         let column = computed.expr();
         let grouped = self.scopes.last().and_then(|scope| scope.grouped.as_ref()).filter(|_| !context.in_aggregate);
-        let written = column.to_string();
-        let group = grouped.and_then(|grouped| grouped.exprs.iter().find(|(original, ..)| *original == written));
-        group.map_or(column, |(_, rewritten, _)| rewritten.clone())
+        let group = grouped.and_then(|grouped| grouped.group_of(&column)).map(|(rewritten, _)| rewritten.clone());
+        group.unwrap_or(column)
     }
 
     /// Rewrites a condition. A field by itself is a truth value there.

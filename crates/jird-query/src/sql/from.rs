@@ -30,6 +30,7 @@ impl Rewriter<'_> {
 
     fn table(&mut self, factor: &mut TableFactor) -> Result<(), Error> {
         super::supported::table(factor)?;
+        self.shaped(factor)?;
         if let TableFactor::Table { name, alias: alias @ Some(_), args: None, .. } = factor
             && alias.as_ref().is_some_and(|alias| !alias.columns.is_empty())
         {
@@ -47,8 +48,8 @@ impl Rewriter<'_> {
                 let alias = alias.as_mut().map(|alias| quote(&mut alias.name));
                 self.add(Relation { alias: alias.unwrap_or(table), columns, holder: None })
             }
-            TableFactor::Derived { lateral: false, subquery, alias, .. } => {
-                let (alias, columns) = self.derived(subquery, alias)?;
+            TableFactor::Derived { lateral, subquery, alias, .. } => {
+                let (alias, columns) = self.derived(subquery, alias, *lateral)?;
                 self.add(Relation { alias, columns: Columns::These(columns), holder: None })
             }
             TableFactor::NestedJoin { table_with_joins, alias: None } => {
@@ -60,7 +61,7 @@ impl Rewriter<'_> {
     }
 
     /// The table with this name, and its columns.
-    fn named(&mut self, name: &ObjectName) -> Result<(String, Columns), Error> {
+    pub(super) fn named(&mut self, name: &ObjectName) -> Result<(String, Columns), Error> {
         if let [ObjectNamePart::Identifier(file), ObjectNamePart::Identifier(table)] = name.0.as_slice()
             && file.quote_style.is_some()
             && self.named.is_none()
@@ -126,6 +127,7 @@ impl Rewriter<'_> {
         &mut self,
         subquery: &mut Query,
         alias: &mut Option<TableAlias>,
+        lateral: bool,
     ) -> Result<(String, Rc<Vec<Derived>>), Error> {
         self.subqueries += 1;
         let alias = alias.get_or_insert_with(|| TableAlias {
@@ -135,10 +137,11 @@ impl Rewriter<'_> {
             at: None,
         });
         self.names = take_names(alias, subquery);
-        // A subquery in `from` does not see the tables next to it.
-        let scopes = std::mem::take(&mut self.scopes);
-        let columns = self.query(subquery, Emit::All, scopes.len() < 2);
-        self.scopes = scopes;
+        let is_outermost = self.scopes.len() < 2;
+        // A subquery in `from` does not see the tables next to it, unless it is `lateral`.
+        let beside = if lateral { None } else { self.scopes.pop() };
+        let columns = self.query(subquery, Emit::All, is_outermost);
+        self.scopes.extend(beside);
         Ok((quote(&mut alias.name), Rc::new(columns?)))
     }
 
@@ -154,6 +157,7 @@ impl Rewriter<'_> {
 
     fn join(&mut self, join: &mut Join) -> Result<(), Error> {
         let before = self.scopes.last().map_or(0, |scope| scope.relations.len());
+        self.asof(join)?;
         self.table(&mut join.relation)?;
         self.join_constraint(join, before)?;
         // What is only looked for is not there afterwards.
@@ -223,7 +227,7 @@ impl Rewriter<'_> {
             let mut all = Vec::new();
             for relation in relations {
                 match &relation.columns {
-                    Columns::Any(source) => all.extend((self.keys)(&self.sources[*source].table)?),
+                    Columns::Any(source) => all.extend(self.records.keys(&self.sources[*source].table)?),
                     Columns::These(columns) => all.extend(columns.iter().map(|column| column.name.clone())),
                 }
             }
@@ -234,6 +238,26 @@ impl Rewriter<'_> {
         Ok(common.map(|name| ObjectName::from(vec![quoted(&name)])).collect())
     }
 
+    /// The tables whose columns `using` compares: the first of those before that has the name, and the joined one.
+    fn sides_of(&mut self, name: &str, before: usize) -> Result<(Option<String>, Option<String>), Error> {
+        let Self { scopes, sources, records, .. } = self;
+        let relations = scopes.last().map_or(&[][..], |scope| &scope.relations);
+        let (left, right) = relations.split_at(before.min(relations.len()));
+        let mut found = left.first();
+        for relation in left.iter().filter(|_| left.len() > 1) {
+            let has = match &relation.columns {
+                Columns::Any(source) => records.has(&sources[*source].table, name)?,
+                Columns::These(columns) => columns.iter().any(|column| column.name == name),
+            };
+            if has {
+                found = Some(relation);
+                break;
+            }
+        }
+        let alias = |relation: &Relation| relation.alias.clone();
+        Ok((found.map(alias), right.first().map(alias)))
+    }
+
     /// Converts `using (a, b)` to a condition. From here on, the names mean the columns of the left table.
     fn using(&mut self, names: &[ObjectName], before: usize) -> Result<Expr, Error> {
         let mut condition = None;
@@ -242,13 +266,10 @@ impl Rewriter<'_> {
                 [ObjectNamePart::Identifier(ident)] => ident.value.clone(),
                 _ => return Err(Error::sql(format!("`using ({name})` takes names of columns"))),
             };
-            let relations: Vec<_> = match self.scopes.last() {
-                Some(scope) => scope.relations.iter().map(|relation| relation.alias.clone()).collect(),
-                None => Vec::new(),
-            };
-            let (Some(left), Some(right)) = (relations.first(), relations.get(before)) else {
+            let (Some(left), Some(right)) = self.sides_of(&name, before)? else {
                 return Err(Error::sql("`using` needs two tables"));
             };
+            let (left, right) = (&left, &right);
             let mut side = |relation: &str| -> Result<Expr, Error> {
                 let expr = Expr::CompoundIdentifier(vec![quoted(relation), quoted(&name)]);
                 match self.field_at(&expr)? {

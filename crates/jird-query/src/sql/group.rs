@@ -24,8 +24,8 @@ enum Group {
 /// What the part of a `select` after `group by` may name.
 #[derive(Debug, Default)]
 pub(crate) struct Grouped {
-    /// Computed groups: as written, rewritten, and the form of their values.
-    pub(crate) exprs: Vec<(String, Expr, Form)>,
+    /// Computed groups: as written, without brackets around it; rewritten; and the form of their values.
+    pub(crate) exprs: Vec<(Expr, Expr, Form)>,
     /// Fields, and the representations in which they are used.
     pub(crate) fields: Vec<(FieldRef, BTreeSet<Rep>)>,
     /// The grouping sets, if there are several.
@@ -58,32 +58,32 @@ impl Rewriter<'_> {
         if all {
             for item in items {
                 if !self.has_aggregate(item) && !has_window(item) {
-                    self.add_group(&item.expr, &mut groups)?;
+                    self.add_group(&item.expr, &mut groups, false)?;
                 }
             }
         }
-        let sets = grouping_sets(&written)?;
+        let (sets, in_sets) = (grouping_sets(&written)?, written.iter().any(is_set));
         for set in &sets {
             let mut members = Vec::new();
             for expr in set {
                 let own = ItemExpr::Expr(expr.clone().into());
                 // As in DuckDB and PostgreSQL, a field goes before a column of its name that is made of it.
                 let item = item_of(expr, items).filter(|item| !is_made_of(item, expr));
-                let group = self.add_group(item.map_or(&own, |item| &item.expr), &mut groups)?;
+                let group = self.add_group(item.map_or(&own, |item| &item.expr), &mut groups, in_sets)?;
                 if !members.contains(&group) {
                     members.push(group);
                 }
             }
             groups.sets.push(members);
         }
-        if groups.sets.len() < 2 && !written.iter().any(is_set) {
+        if groups.sets.len() < 2 && !in_sets {
             groups.sets.clear();
         }
         if distinct && !aggregates {
             // The distinct rows are the groups by all columns, so `order by` can use the columns as values.
             select.distinct = None;
             for item in items {
-                self.add_group(&item.expr, &mut groups)?;
+                self.add_group(&item.expr, &mut groups, false)?;
             }
         }
         if let Some(scope) = self.scopes.last_mut() {
@@ -92,11 +92,17 @@ impl Rewriter<'_> {
         Ok(())
     }
 
+    /// Whether the rows around the current place are groups of several sets.
+    pub(super) fn has_sets(&self) -> bool {
+        let grouped = self.scopes.last().and_then(|scope| scope.grouped.as_ref());
+        grouped.is_none_or(|grouped| !grouped.sets.is_empty())
+    }
+
     fn has_aggregate(&self, item: &Item) -> bool {
         item_has_call(item, |function| function.over.is_none() && (self.aggregates)(&function_name(function)))
     }
 
-    fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<Group, Error> {
+    fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped, in_sets: bool) -> Result<Group, Error> {
         let (expr, resolved) = match expr {
             ItemExpr::Expr(expr) => (Some(&**expr), self.resolve(expr)?),
             ItemExpr::Resolved(resolved) => (None, Some(resolved.clone())),
@@ -113,7 +119,7 @@ impl Rewriter<'_> {
             (Some(Resolved::Computed(computed)), _) => {
                 let (column, form) = (computed.expr(), computed.form);
                 let key = if form == Form::Json { canonical(column.clone()) } else { column.clone() };
-                Ok(groups.add((column.to_string(), key, form)))
+                Ok(groups.add((column, key, form)))
             }
             (None, Some(expr)) => {
                 let mut rewritten = expr.clone();
@@ -121,11 +127,12 @@ impl Rewriter<'_> {
                 if form == Form::Json {
                     // Equal values are one group, however they are spelled.
                     rewritten = canonical(rewritten);
-                } else if literal(expr).is_some() {
-                    // A number by itself is that of a column.
+                } else if literal(expr).is_some() || in_sets && matches!(bare(&rewritten), Expr::BinaryOp { .. }) {
+                    // A number by itself is that of a column; and among grouping sets, DataFusion 55 does not find `a || b`
+                    // again.
                     rewritten = call("coalesce", vec![rewritten]);
                 }
-                Ok(groups.add((expr.to_string(), rewritten, form)))
+                Ok(groups.add((bare(expr).clone(), rewritten, form)))
             }
             (None, None) => Err(Error::sql("a group without an expression")),
         }
@@ -156,9 +163,23 @@ impl Rewriter<'_> {
     }
 }
 
+/// An expression without the brackets around it.
+pub(crate) fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => bare(inner),
+        expr => expr,
+    }
+}
+
 impl Grouped {
+    /// The computed group that an expression is: rewritten, and the form of its values.
+    pub(crate) fn group_of(&self, expr: &Expr) -> Option<(&Expr, Form)> {
+        let found = self.exprs.iter().find(|(written, ..)| written == bare(expr));
+        found.map(|(_, rewritten, form)| (rewritten, *form))
+    }
+
     /// Adds a computed group.
-    fn add(&mut self, group: (String, Expr, Form)) -> Group {
+    fn add(&mut self, group: (Expr, Expr, Form)) -> Group {
         let known = self.exprs.iter().position(|(written, ..)| *written == group.0);
         Group::Expr(known.unwrap_or_else(|| {
             self.exprs.push(group);
@@ -224,7 +245,12 @@ fn has_window(item: &Item) -> bool {
 
 /// Whether something calls such a function, outside of subqueries.
 pub(crate) fn has_call(part: &impl Visit, is_wanted: impl Fn(&Function) -> bool) -> bool {
-    part.visit(&mut Calls { is_wanted, depth: 0 }).is_break()
+    has_expr(part, |expr| matches!(expr, Expr::Function(function) if is_wanted(function)))
+}
+
+/// Whether there is such an expression in something, outside of subqueries.
+pub(crate) fn has_expr(part: &impl Visit, is_wanted: impl Fn(&Expr) -> bool) -> bool {
+    part.visit(&mut Wanted { is_wanted, depth: 0 }).is_break()
 }
 
 /// Whether a column calls such a function.
@@ -232,14 +258,14 @@ fn item_has_call(item: &Item, is_wanted: impl Fn(&Function) -> bool) -> bool {
     matches!(&item.expr, ItemExpr::Expr(expr) if has_call(&**expr, is_wanted))
 }
 
-/// Finds a call.
-struct Calls<F> {
+/// Finds an expression.
+struct Wanted<F> {
     is_wanted: F,
     /// The number of subqueries around the current place.
     depth: usize,
 }
 
-impl<F: Fn(&Function) -> bool> Visitor for Calls<F> {
+impl<F: Fn(&Expr) -> bool> Visitor for Wanted<F> {
     type Break = ();
 
     fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
@@ -253,9 +279,6 @@ impl<F: Fn(&Function) -> bool> Visitor for Calls<F> {
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Function(function) if self.depth == 0 && (self.is_wanted)(function) => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
+        if self.depth == 0 && (self.is_wanted)(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

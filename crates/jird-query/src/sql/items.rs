@@ -7,6 +7,7 @@ use super::forms::Form;
 use super::names::{Names, column_name};
 use super::scope::{Columns, ComputedRef, Derived, DerivedKind, FieldRef, Resolved};
 use super::select::{Emit, Rewriter};
+use super::shaped::NEXT;
 use super::uses::{NeedKind, Rep, Style};
 use crate::error::Error;
 use crate::nearest::nearest;
@@ -105,7 +106,7 @@ impl Rewriter<'_> {
                         items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
                         continue;
                     }
-                    let mut keys = (self.keys)(&self.sources[*source].table)?;
+                    let mut keys = self.records.keys(&self.sources[*source].table)?;
                     if keys.is_empty() {
                         keys.push(Derived::NOTHING.to_owned());
                     }
@@ -123,7 +124,9 @@ impl Rewriter<'_> {
                     }
                 }
                 Columns::These(columns) => {
-                    for column in columns.iter().filter(|column| !is_other(&column.name, &relation.alias)) {
+                    for column in
+                        columns.iter().filter(|column| !is_other(&column.name, &relation.alias) && column.name != NEXT)
+                    {
                         let parts = Expr::CompoundIdentifier(vec![quoted(&relation.alias), quoted(&column.name)]);
                         if let Some(resolved) = self.resolve(&parts)? {
                             items.push((Some(column.name.clone()), ItemExpr::Resolved(resolved)));

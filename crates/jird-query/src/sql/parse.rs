@@ -198,7 +198,7 @@ fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, Error> {
 /// `select * from stream where …`.
 fn parser(written: &[TokenWithSpan]) -> Result<Parser<'static>, Error> {
     let mut tokens: Vec<TokenWithSpan> = Vec::new();
-    let written = with_selects(written)?;
+    let written = with_selects(&spelling::known(written.to_vec()))?;
     let mut rest = written.into_iter().peekable();
     while let Some(token) = rest.next() {
         let is_timestamp = matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("timestamp"));

@@ -7,7 +7,7 @@ use super::literal::{literal, text};
 use super::parse::expression;
 use super::required;
 use super::scope::{Columns, FieldRef, Relation, Resolved, Scope};
-use super::select::Rewriter;
+use super::select::{Records, Rewriter};
 use super::uses::{Leaf, Rep, STREAM, Style};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
@@ -64,8 +64,8 @@ pub fn condition(sql: &str) -> Result<Condition, Error> {
     let expr = expression(sql)?;
     let no_aggregates = |_: &str| false;
     let nothing_known = Known::default();
-    let no_keys = &mut |_: &str| Ok(Vec::new());
-    let mut rewriter = Rewriter::new(&no_aggregates, no_keys, &nothing_known, Style::Json);
+    let mut unread = Unread;
+    let mut rewriter = Rewriter::new(&no_aggregates, &mut unread, &nothing_known, Style::Json);
     let columns = Columns::Any(rewriter.source(STREAM));
     rewriter.scopes.push(Scope {
         relations: vec![Relation { alias: STREAM.to_owned(), columns, holder: None }],
@@ -77,6 +77,15 @@ pub fn condition(sql: &str) -> Result<Condition, Error> {
         None => Err(Error::sql(format!(
             "`{sql}` is more than a comparison of fields with constants: filter it by a query (`jird query`)"
         ))),
+    }
+}
+
+/// A table whose records are not there yet.
+struct Unread;
+
+impl Records for Unread {
+    fn keys(&mut self, _: &str) -> Result<Vec<String>, Error> {
+        Ok(Vec::new())
     }
 }
 

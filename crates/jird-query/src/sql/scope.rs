@@ -10,6 +10,8 @@ use std::rc::Rc;
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) relations: Vec<Relation>,
+    /// The parameters of the lambdas around the current place, which go before all columns.
+    pub(crate) variables: Vec<(String, Form)>,
     /// The names in `using`, which mean the columns of the left table.
     pub(crate) using: Vec<(String, String)>,
     /// Set while the part after `group by` is rewritten.
@@ -107,14 +109,34 @@ impl FieldRef {
     }
 }
 
+/// Whether any record of the source with this number has a top-level key.
+pub(crate) type Has<'h> = &'h mut dyn FnMut(usize, &str) -> Result<bool, Error>;
+
 /// Resolves `parts`, from the innermost scope outwards. `None` if nothing has such a name.
-pub(crate) fn resolve(scopes: &[Scope], parts: &[Part], written: &str) -> Result<Option<Resolved>, Error> {
+///
+/// Records may have any field. Where several tables may have one, or a table and one of an outer query, those have it
+/// whose records do; the records are asked only there.
+pub(crate) fn resolve(
+    scopes: &[Scope],
+    parts: &[Part],
+    written: &str,
+    has: Has<'_>,
+) -> Result<Option<Resolved>, Error> {
+    for (depth, scope) in scopes.iter().rev().enumerate() {
+        let Some((Part::Name(name), steps)) = parts.split_first() else { break };
+        if let Some((name, form)) = scope.variables.iter().rev().find(|(variable, _)| variable == name) {
+            let (name, steps) = (name.clone(), steps.to_vec());
+            let variable = ComputedRef { relation: String::new(), local: depth == 0, name, steps, form: *form };
+            return Ok(Some(Resolved::Computed(variable)));
+        }
+    }
     // A table name, even that of an outer table, takes precedence over a key with that name.
     for (depth, scope) in scopes.iter().rev().enumerate() {
         if let Some((relation, rest)) = scope.qualified(parts) {
             return relation.column(rest, written, depth == 0).map(Some);
         }
     }
+    let mut guess = None;
     for (depth, scope) in scopes.iter().rev().enumerate() {
         let mut candidates = scope.candidates(parts);
         if candidates.len() > 1
@@ -123,22 +145,42 @@ pub(crate) fn resolve(scopes: &[Scope], parts: &[Part], written: &str) -> Result
         {
             candidates.retain(|relation| relation.alias == *left);
         }
-        // Records may have any field, and elements of arrays have the name that they were given.
+        // Elements of arrays have the name that they were given.
         if candidates.iter().any(|relation| relation.holder.is_some()) {
             candidates.retain(|relation| matches!(relation.columns, Columns::These(_)));
         }
-        match candidates.as_slice() {
-            [] => {}
-            [relation] => return relation.column(parts, written, depth == 0).map(Some),
-            [first, second, ..] => {
-                return Err(Error::sql(format!(
-                    "`{written}` may be {0}'s or {1}'s: write {0}.{written} or {1}.{written}",
-                    first.alias, second.alias
-                )));
+        let goes_on = scopes.iter().rev().skip(depth + 1).any(|outer| !outer.candidates(parts).is_empty());
+        if candidates.len() > 1 || guess.is_some() || goes_on {
+            let before = candidates.clone();
+            let mut known = Vec::new();
+            for relation in candidates {
+                if relation.has(parts, has)? {
+                    known.push(relation);
+                }
+            }
+            candidates = known;
+            if candidates.is_empty() {
+                guess = guess.or_else(|| (!before.is_empty()).then_some((depth, before)));
             }
         }
+        if !candidates.is_empty() {
+            return one_of(&candidates, parts, written, depth).map(Some);
+        }
     }
-    Ok(None)
+    // No record has it, so it is a field that is missing in all of them.
+    guess.map(|(depth, candidates)| one_of(&candidates, parts, written, depth)).transpose()
+}
+
+/// The column of the only table that has it.
+fn one_of(candidates: &[&Relation], parts: &[Part], written: &str, depth: usize) -> Result<Resolved, Error> {
+    match candidates {
+        [relation] => relation.column(parts, written, depth == 0),
+        [first, second, ..] => Err(Error::sql(format!(
+            "`{written}` may be {0}'s or {1}'s: write {0}.{written} or {1}.{written}",
+            first.alias, second.alias
+        ))),
+        [] => Err(Error::sql(format!("no column `{written}` here"))),
+    }
 }
 
 impl Scope {
@@ -166,6 +208,14 @@ impl Scope {
 }
 
 impl Relation {
+    /// Whether a candidate has the column, or its records the field.
+    fn has(&self, parts: &[Part], has: Has<'_>) -> Result<bool, Error> {
+        match (&self.columns, parts.first()) {
+            (Columns::Any(source), Some(Part::Name(name))) => has(*source, name),
+            _ => Ok(true),
+        }
+    }
+
     /// The name of the column of an `unnest` in the table that has the array.
     pub(super) fn held(alias: &str, column: &str) -> String {
         format!("{alias}:{column}")

@@ -16,6 +16,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, OrderBy, Parens, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
     Statement, Visit, Visitor, visit_relations,
 };
+use jird::Path;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,8 +32,22 @@ pub(crate) enum Emit {
     Fixed(Rep),
 }
 
-/// Finds all top-level keys of a source's records, in the order of their first appearance.
-pub(crate) type Keys<'k> = &'k mut dyn FnMut(&str) -> Result<Vec<String>, Error>;
+/// What the records of tables tell of names.
+pub(crate) trait Records {
+    /// All top-level keys of a table's records, in the order of their first appearance.
+    fn keys(&mut self, table: &str) -> Result<Vec<String>, Error>;
+
+    /// The different values of a field, in their order, as JSON texts without nulls.
+    fn values(&mut self, table: &str, path: &Path) -> Result<Vec<String>, Error> {
+        let _ = table;
+        Err(Error::sql(format!("the values of {path:#} are not known here: name them, `in ('a', 'b')`")))
+    }
+
+    /// Whether any record of a table has this top-level key.
+    fn has(&mut self, table: &str, key: &str) -> Result<bool, Error> {
+        Ok(self.keys(table)?.iter().any(|known| known == key))
+    }
+}
 
 /// Walks a query and rewrites it.
 pub(crate) struct Rewriter<'k> {
@@ -47,7 +62,7 @@ pub(crate) struct Rewriter<'k> {
     pub(crate) groups: bool,
     /// Whether a function of this name is an aggregate.
     pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
-    pub(crate) keys: Keys<'k>,
+    pub(crate) records: &'k mut dyn Records,
     pub(crate) known: &'k Known,
     /// The expressions of which only some values are used.
     pub(crate) narrowed: Vec<Narrowed>,
@@ -64,13 +79,13 @@ pub(crate) struct Rewriter<'k> {
 pub(crate) fn rewrite(
     mut query: Box<Query>,
     aggregates: &dyn Fn(&str) -> bool,
-    keys: Keys<'_>,
+    records: &mut dyn Records,
     known: &Known,
     style: Style,
     named: Option<&[Named]>,
 ) -> Result<Rewritten, Error> {
     order_groups(&mut query, aggregates);
-    let mut rewriter = Rewriter { named, ..Rewriter::new(aggregates, keys, known, style) };
+    let mut rewriter = Rewriter { named, ..Rewriter::new(aggregates, records, known, style) };
     let columns = rewriter.query(&mut query, Emit::Output, true)?;
     let gathers = rewriter.groups || query.order_by.is_some();
     let outputs = columns
@@ -103,7 +118,12 @@ pub(crate) fn rewrite(
 
 impl<'k> Rewriter<'k> {
     /// A rewriter that has not seen any query yet.
-    pub(crate) fn new(aggregates: &'k dyn Fn(&str) -> bool, keys: Keys<'k>, known: &'k Known, style: Style) -> Self {
+    pub(crate) fn new(
+        aggregates: &'k dyn Fn(&str) -> bool,
+        records: &'k mut dyn Records,
+        known: &'k Known,
+        style: Style,
+    ) -> Self {
         Self {
             scopes: Vec::new(),
             ctes: Vec::new(),
@@ -113,7 +133,7 @@ impl<'k> Rewriter<'k> {
             subqueries: 0,
             groups: false,
             aggregates,
-            keys,
+            records,
             known,
             narrowed: Vec::new(),
             reaches_out: false,

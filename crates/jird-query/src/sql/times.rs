@@ -1,10 +1,11 @@
 //! Times beside other values: what is compared with a time, or moved by an interval, is read as a time.
 
 use super::expr::{Context, arguments, function_name};
-use super::literal::text;
+use super::literal::{literal, text};
 use super::select::Rewriter;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Value, WindowFrame, WindowFrameBound};
+use jird::record::Literal;
 use jird_store::time;
 
 /// Functions whose results are times.
@@ -140,7 +141,13 @@ impl Rewriter<'_> {
         }
         let is_read = [spans[1] || is_minus && times[1], if is_minus { times[0] } else { spans[0] }];
         for (index, side) in [left, right].into_iter().enumerate() {
-            if is_read[index] && !is_known(index) { self.as_time(side, context)? } else { self.expr(side, context)? }
+            // `date '2024-01-08' - 7` is a week before.
+            let is_number = matches!(literal(side), Some(Literal::Number(_)));
+            if is_read[index] && !is_known(index) && !is_number {
+                self.as_time(side, context)?;
+            } else {
+                self.expr(side, context)?;
+            }
         }
         Ok(true)
     }

@@ -3,9 +3,10 @@
 //! `from t, unnest(t.tags) as u(x)` becomes `from (select *, unnest(…) as "u:x" from t) as t`: the elements are one more
 //! column of the table, and `u.x` means that column.
 
-use super::expr::{Context, call, quoted};
+use super::expr::{Context, arguments, call, quoted};
+use super::forms::Form;
 use super::from::quote;
-use super::parse::plain_query;
+use super::parse::{plain_expression, plain_query};
 use super::scope::{Columns, Derived, DerivedKind, Relation};
 use super::select::Rewriter;
 use crate::error::Error;
@@ -21,6 +22,8 @@ pub(super) struct Unnest {
     array: Expr,
     alias: String,
     column: String,
+    /// The name of the column of places, if there is one.
+    place: Option<String>,
 }
 
 /// Takes the `unnest`s out of a `from`.
@@ -72,32 +75,42 @@ fn unnest(factor: TableFactor, number: usize) -> Result<Unnest, Error> {
     let (Some(array), true) = (array_exprs.pop(), array_exprs.is_empty()) else {
         return Err(Error::sql("`unnest` in `from` takes one array"));
     };
-    if with_offset || with_ordinality {
-        return Err(Error::sql("not supported: `unnest` with positions"));
+    if with_offset {
+        return Err(Error::sql("not supported: `with offset`; `with ordinality` counts from 1"));
     }
-    let (alias, column) = match alias {
-        None if number == 0 => ("unnest".to_owned(), "unnest".to_owned()),
-        None => (format!("unnest_{}", number + 1), format!("unnest_{}", number + 1)),
+    let (alias, column, place) = match alias {
+        None if number == 0 => ("unnest".to_owned(), "unnest".to_owned(), None),
+        None => (format!("unnest_{}", number + 1), format!("unnest_{}", number + 1), None),
         Some(TableAlias { name, columns, .. }) => {
-            let column = columns.into_iter().next().map_or_else(|| name.value.clone(), |column| column.name.value);
-            (name.value, column)
+            let mut columns = columns.into_iter().map(|column| column.name.value);
+            let column = columns.next().unwrap_or_else(|| name.value.clone());
+            (name.value, column, columns.next())
         }
     };
-    Ok(Unnest { array, alias, column })
+    let place = with_ordinality.then(|| place.unwrap_or_else(|| "ordinality".to_owned()));
+    Ok(Unnest { array, alias, column, place })
 }
 
 impl Rewriter<'_> {
     /// Adds the elements of an array to the table that has it, and a name for them to the innermost scope.
     pub(super) fn unnest(&mut self, from: &mut Vec<TableWithJoins>, unnest: Unnest) -> Result<(), Error> {
-        let Unnest { mut array, alias, column } = unnest;
+        let Unnest { mut array, alias, column, place } = unnest;
         let written = array.to_string();
         array = call("unnest", vec![array]);
         let form = self.any(&mut array, Context::default())?;
-        let columns =
-            Columns::These(Rc::new(vec![Derived { name: column.clone(), kind: DerivedKind::Computed(form) }]));
+        let derived_column = |name: &String, form| Derived { name: name.clone(), kind: DerivedKind::Computed(form) };
+        let mut columns = vec![derived_column(&column, form)];
+        let mut values = vec![(column, array.clone())];
+        if let Some(place) = place {
+            columns.push(derived_column(&place, Form::Typed));
+            values.push((place, places(&array)?));
+        }
+        let columns = Columns::These(Rc::new(columns));
         let holder = match tables_of(&array).as_slice() {
             [] => {
-                let relation = alone(&array, &alias, &column)?;
+                let values = values.iter().map(|(name, value)| format!("{value} AS {}", quoted(name)));
+                let query = format!("SELECT {}", values.collect::<Vec<_>>().join(", "));
+                let relation = derived(&query, quoted(&alias))?;
                 from.push(TableWithJoins { relation, joins: Vec::new() });
                 None
             }
@@ -105,8 +118,9 @@ impl Rewriter<'_> {
                 let factor = find(from, table).ok_or_else(|| {
                     Error::sql(format!("`unnest({written})` beside an outer join: unnest in a subquery"))
                 })?;
-                let held = quoted(&Relation::held(&alias, &column));
-                let query = format!("SELECT *, {array} AS {held} FROM {factor}");
+                let held = |name: &str| quoted(&Relation::held(&alias, name));
+                let values = values.iter().map(|(name, value)| format!("{value} AS {}", held(name)));
+                let query = format!("SELECT *, {} FROM {factor}", values.collect::<Vec<_>>().join(", "));
                 *factor = derived(&query, quoted(table))?;
                 Some(table.clone())
             }
@@ -160,9 +174,11 @@ fn is_called(factor: &TableFactor, table: &str) -> bool {
     }
 }
 
-/// A table of the elements of an array that is no column.
-fn alone(array: &Expr, alias: &str, column: &str) -> Result<TableFactor, Error> {
-    derived(&format!("SELECT {array} AS {}", quoted(column)), quoted(alias))
+/// The places of the elements that `unnest(list)` gives, which DataFusion unnests side by side with them.
+fn places(unnested: &Expr) -> Result<Expr, Error> {
+    let Expr::Function(function) = unnested else { return Err(Error::sql("`with ordinality` follows `unnest(…)`")) };
+    let list = arguments(function).into_iter().next().ok_or_else(|| Error::sql("`unnest` takes an array"))?;
+    plain_expression(&format!("unnest(generate_series(1, cast(array_length({list}) as bigint)))"))
 }
 
 fn derived(query: &str, mut name: Ident) -> Result<TableFactor, Error> {

@@ -80,6 +80,38 @@ pub(crate) const JSON_REVERSE: &str = "json_reverse";
 pub(crate) const JSON_LEAST: &str = "json_least";
 pub(crate) const JSON_GREATEST: &str = "json_greatest";
 
+/// Functions of lists, over JSON arrays.
+pub(crate) const JSON_POSITIONS: &str = "json_positions";
+pub(crate) const JSON_WITHOUT: &str = "json_without";
+pub(crate) const JSON_HAS_ANY: &str = "json_has_any";
+pub(crate) const JSON_HAS_ALL: &str = "json_has_all";
+pub(crate) const JSON_UNION: &str = "json_union";
+pub(crate) const JSON_INTERSECT: &str = "json_intersect";
+pub(crate) const JSON_EXCEPT: &str = "json_except";
+pub(crate) const JSON_FLATTEN: &str = "json_flatten";
+pub(crate) const JSON_POP_FRONT: &str = "json_pop_front";
+pub(crate) const JSON_POP_BACK: &str = "json_pop_back";
+pub(crate) const JSON_TOTAL: &str = "json_total";
+pub(crate) const JSON_MEAN: &str = "json_mean";
+
+/// The function that makes a JSON array of a list of JSON texts.
+pub(crate) const JSON_OF_LIST: &str = "json_of_list";
+
+/// The functions behind `json_group_object`: a member as text, and the object of such members.
+pub(crate) const JSON_MEMBER: &str = "json_member";
+pub(crate) const JSON_BRACED: &str = "json_braced";
+
+/// Functions that change JSON texts.
+pub(crate) const JSON_SET: &str = "json_set";
+pub(crate) const JSON_INSERT: &str = "json_insert";
+pub(crate) const JSON_REPLACE: &str = "json_replace";
+pub(crate) const JSON_REMOVE: &str = "json_remove";
+pub(crate) const JSON_MERGE_PATCH: &str = "json_merge_patch";
+
+/// The most frequent value of a column of JSON texts, and how often there is each.
+pub(crate) const JSON_MODE: &str = "json_mode";
+pub(crate) const JSON_HISTOGRAM: &str = "json_histogram";
+
 /// Sums and means of the numbers of JSON texts: as doubles, and as a JSON number.
 pub(crate) const NUMBER_SUM: &str = "number_sum";
 pub(crate) const NUMBER_AVG: &str = "number_avg";

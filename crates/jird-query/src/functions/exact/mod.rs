@@ -174,6 +174,23 @@ impl AggregateUDFImpl for Exact {
     }
 }
 
+/// The sum or the mean of the numbers among JSON texts, as a JSON number. Without numbers there is none.
+pub(super) fn exact_total<'t>(texts: impl Iterator<Item = &'t str>, mean: bool) -> Result<Option<String>> {
+    let mut total = Total::default();
+    for number in texts.filter_map(|text| jird::record::Field::from_raw(text).as_number()) {
+        total.number(number, Change::Add).map_err(far)?;
+    }
+    if total.count() == 0 {
+        return Ok(None);
+    }
+    if !mean {
+        return Ok(total.text());
+    }
+    let mut text = Vec::new();
+    jird::event::Numeral::F64(total.mean()).write(&mut text);
+    Ok(String::from_utf8(text).ok())
+}
+
 /// Rows that belong to totals.
 trait Rows {
     /// The total of a row, unless the row is left out.

@@ -5,9 +5,10 @@ use super::super::from::stream;
 use super::super::parse::plain_query;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Distinct, Expr, Fetch, Function, GroupByExpr, Ident, LimitClause, NamedWindowDefinition,
-    NamedWindowExpr, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, TableFactor,
-    TableSample, TableSampleKind, TableSampleUnit, Value, VisitMut, WildcardAdditionalOptions, WindowSpec, WindowType,
+    BinaryOperator, Distinct, Expr, Fetch, Function, FunctionArg, FunctionArgExpr, GroupByExpr, Ident, Join,
+    JoinConstraint, JoinOperator, LimitClause, NamedWindowDefinition, NamedWindowExpr, OrderBy, OrderByExpr,
+    OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, TableAlias, TableFactor, TableSample,
+    TableSampleKind, TableSampleUnit, Value, VisitMut, WildcardAdditionalOptions, WindowSpec, WindowType,
     visit_expressions, visit_expressions_mut,
 };
 use std::ops::ControlFlow;
@@ -135,21 +136,117 @@ pub(super) fn select(select: &mut Select) -> Result<(), Error> {
             ControlFlow::<()>::Continue(())
         });
     }
+    tables(select, series);
+    subqueries_of_joins(select)?;
     sample(select)?;
     check_windows(select)
 }
 
-/// `tablesample bernoulli (10)` is a condition that a tenth of the rows fulfil.
-fn sample(select: &mut Select) -> Result<(), Error> {
-    let tables = select.from.iter_mut().flat_map(|table| {
-        std::iter::once(&mut table.relation).chain(table.joins.iter_mut().map(|join| &mut join.relation))
-    });
-    let mut taken = None;
-    for table in tables {
-        if let TableFactor::Table { sample, .. } | TableFactor::Derived { sample, .. } = table {
-            taken = taken.or(sample.take());
+/// Moves the conditions of joins that ask subqueries into `where`, where DataFusion takes them: where all tables are there in
+/// full, it is the same.
+fn subqueries_of_joins(select: &mut Select) -> Result<(), Error> {
+    let asks = |expr: &Expr| {
+        let is_subquery =
+            |expr: &Expr| matches!(expr, Expr::Exists { .. } | Expr::InSubquery { .. } | Expr::Subquery(_));
+        visit_expressions(
+            expr,
+            |expr| if is_subquery(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
+        )
+        .is_break()
+    };
+    let mut moved = Vec::new();
+    for table in &mut select.from {
+        let fills = |join: &Join| {
+            use JoinOperator::{FullOuter, Right, RightOuter};
+            matches!(join.join_operator, FullOuter(_) | Right(_) | RightOuter(_))
+        };
+        let last_filling = table.joins.iter().rposition(fills);
+        for (at, join) in table.joins.iter_mut().enumerate() {
+            let is_inner = matches!(join.join_operator, JoinOperator::Join(_) | JoinOperator::Inner(_));
+            let (JoinOperator::Join(JoinConstraint::On(on))
+            | JoinOperator::Inner(JoinConstraint::On(on))
+            | JoinOperator::Left(JoinConstraint::On(on))
+            | JoinOperator::LeftOuter(JoinConstraint::On(on))
+            | JoinOperator::Right(JoinConstraint::On(on))
+            | JoinOperator::RightOuter(JoinConstraint::On(on))
+            | JoinOperator::FullOuter(JoinConstraint::On(on))) = &mut join.join_operator
+            else {
+                continue;
+            };
+            let (asking, plain): (Vec<_>, Vec<_>) = conjuncts(on).into_iter().partition(|part| asks(part));
+            if asking.is_empty() {
+                continue;
+            }
+            if !is_inner || last_filling.is_some_and(|last| last > at) {
+                let what = "a subquery in the `on` of an outer join, or of a join before a right or full one";
+                return Err(Error::sql(format!("not supported: {what}; join a subquery that has asked already")));
+            }
+            moved.extend(asking);
+            *on = all_of(plain).unwrap_or_else(|| Expr::value(Value::Boolean(true)));
         }
     }
+    if !moved.is_empty() {
+        moved.splice(0..0, select.selection.take());
+        select.selection = all_of(moved);
+    }
+    Ok(())
+}
+
+/// The conditions that all hold, from left to right.
+pub(crate) fn conjuncts(condition: &Expr) -> Vec<Expr> {
+    match condition {
+        Expr::Nested(inner) => conjuncts(inner),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => [conjuncts(left), conjuncts(right)].concat(),
+        other => vec![other.clone()],
+    }
+}
+
+/// The condition that all of these hold.
+fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
+    let both =
+        |left: Expr, right: Expr| Expr::BinaryOp { left: left.into(), op: BinaryOperator::And, right: right.into() };
+    conditions.into_iter().map(|condition| Expr::Nested(condition.into())).reduce(both)
+}
+
+/// Visits the tables of a `from` outside of brackets.
+fn tables(select: &mut Select, mut visit: impl FnMut(&mut TableFactor)) {
+    for table in &mut select.from {
+        visit(&mut table.relation);
+        table.joins.iter_mut().for_each(|join| visit(&mut join.relation));
+    }
+}
+
+/// `from range(5)` is `from unnest(range(5))`.
+fn series(table: &mut TableFactor) {
+    let (name, args, alias) = match table {
+        TableFactor::Table { name, args: Some(args), alias, .. } => (&*name, &args.args, &*alias),
+        TableFactor::Function { name, args, alias, .. } => (&*name, &*args, &*alias),
+        _ => return,
+    };
+    let known = ["generate_series", "range"].into_iter().find(|known| name.to_string().eq_ignore_ascii_case(known));
+    let given = args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    });
+    let (Some(known), Some(given)) = (known, given.collect::<Option<Vec<_>>>()) else { return };
+    let named = || TableAlias { explicit: true, name: Ident::new(known), columns: Vec::new(), at: None };
+    *table = TableFactor::UNNEST {
+        alias: Some(alias.clone().unwrap_or_else(named)),
+        array_exprs: vec![call(known, given)],
+        with_offset: false,
+        with_offset_alias: None,
+        with_ordinality: false,
+    };
+}
+
+/// `tablesample bernoulli (10)` is a condition that a tenth of the rows fulfil.
+fn sample(select: &mut Select) -> Result<(), Error> {
+    let mut taken = None;
+    tables(select, |table| {
+        if let TableFactor::Table { sample, .. } | TableFactor::Derived { sample, .. } = table {
+            taken = taken.take().or(sample.take());
+        }
+    });
     let Some(TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = taken else {
         return Ok(());
     };

@@ -1,40 +1,56 @@
 //! Functions that `PostgreSQL`, `DuckDB` or SQLite have under other names.
 
-use super::super::expr::{arguments, function_name};
+use super::super::expr::{arguments, arguments_mut, function_name};
+use super::super::literal;
 use super::super::parse::plain_expression;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArguments, Ident, ObjectName, UnaryOperator, Value, visit_expressions_mut,
+    BinaryOperator, Expr, Function, FunctionArguments, Ident, LambdaFunction, LambdaFunctionParameter, LambdaSyntax,
+    ObjectName, OneOrManyWithParens, UnaryOperator, Value, visit_expressions_mut,
 };
 use std::ops::ControlFlow;
 
 /// Functions with another name, but the same arguments.
 const RENAMED: &[(&str, &str)] = &[
+    ("apply", "array_transform"),
     ("approx_count_distinct", "approx_distinct"),
+    ("array_apply", "array_transform"),
     ("array_has", "array_contains"),
     ("array_join", "array_to_string"),
+    ("array_remove", "array_remove_all"),
     ("cardinality", "array_length"),
+    ("datediff", "date_diff"),
     ("every", "bool_and"),
+    ("first", "first_value"),
     ("ifnull", "coalesce"),
+    ("json_agg", "array_agg"),
     ("json_array_length", "array_length"),
+    ("json_arrayagg", "array_agg"),
+    ("json_group_array", "array_agg"),
+    ("json_object_agg", "json_group_object"),
+    ("json_objectagg", "json_group_object"),
+    ("json_patch", "json_merge_patch"),
+    ("jsonb_agg", "array_agg"),
+    ("jsonb_object_agg", "json_group_object"),
+    ("jsonb_set", "json_set"),
+    ("last", "last_value"),
     ("lcase", "lower"),
     ("list", "array_agg"),
-    ("list_contains", "array_contains"),
-    ("list_distinct", "array_distinct"),
+    ("list_apply", "array_transform"),
     ("list_has", "array_contains"),
-    ("list_length", "array_length"),
-    ("list_max", "array_max"),
-    ("list_min", "array_min"),
-    ("list_position", "array_position"),
-    ("list_reverse", "array_reverse"),
-    ("list_slice", "array_slice"),
-    ("list_sort", "array_sort"),
+    ("list_remove", "array_remove_all"),
     ("listagg", "string_agg"),
+    ("pg_typeof", "json_type"),
     ("regexp_matches", "regexp_like"),
     ("sign", "signum"),
     ("str_split", "string_to_array"),
+    ("str_split_regex", "regexp_split_to_array"),
     ("string_split", "string_to_array"),
+    ("string_split_regex", "regexp_split_to_array"),
     ("strptime", "to_timestamp"),
+    ("typeof", "json_type"),
+    ("mode", "json_mode"),
+    ("histogram", "json_histogram"),
     ("ucase", "upper"),
 ];
 
@@ -60,6 +76,15 @@ const MEANINGS: &[(&str, usize, &str)] = &[
     ("sha256", 1, "encode(digest($1, 'sha256'), 'hex')"),
     ("regexp_full_match", 2, "regexp_like($1, '^(?:' || $2 || ')$')"),
     ("today", 0, "current_date()"),
+    ("date_add", 2, "$1 + $2"),
+    ("last_day", 1, "cast(date_trunc('month', $1) + interval '1 month' - interval '1 day' as date)"),
+    ("dayname", 1, "to_char($1, '%A')"),
+    ("monthname", 1, "to_char($1, '%B')"),
+    ("epoch_ms", 1, "cast(date_part('epoch', $1) * 1000 as bigint)"),
+    ("base64", 1, "encode($1, 'base64')"),
+    ("to_base64", 1, "encode($1, 'base64')"),
+    ("from_base64", 1, "cast(decode($1, 'base64') as varchar)"),
+    ("json_group_object", 2, "json_braced(string_agg(json_member($1, $2), ','))"),
     ("epoch", 1, "date_part('epoch', $1)"),
     ("year", 1, "date_part('year', $1)"),
     ("quarter", 1, "date_part('quarter', $1)"),
@@ -96,21 +121,30 @@ const AGGREGATES: &[&str] =
 /// Rewrites a call.
 pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     let Expr::Function(function) = expr else { return Ok(()) };
+    rename(function);
     let name = function_name(function);
-    if let Some((_, other)) = RENAMED.iter().find(|(known, _)| *known == name) {
-        function.name = ObjectName::from(vec![Ident::new(*other)]);
-        return Ok(());
-    }
     if name == "strftime" {
         return to_char(function);
     }
-    if name == "mode" {
-        return Err(Error::sql(
-            "there is no function `mode`: the most frequent value of `v` is the first row of \
-             `select v, count(*) as n … group by v order by n desc limit 1`",
-        ));
-    }
     let given = arguments(function).into_iter().cloned().collect::<Vec<_>>();
+    if name == "date_diff" {
+        *expr = date_diff(&given)?;
+        return Ok(());
+    }
+    if let (true, [_, Expr::Array(shares)]) = (SHARES.contains(&name.as_str()), &given[..]) {
+        // Of several shares, there is an array.
+        let (mut array, function) = (shares.clone(), function.clone());
+        for share in &mut array.elem {
+            let mut one = function.clone();
+            if let Some(argument) = arguments_mut(&mut one).into_iter().nth(1) {
+                argument.clone_from(share);
+            }
+            *share = Expr::Function(one);
+            self::expr(share)?;
+        }
+        *expr = Expr::Array(array);
+        return Ok(());
+    }
     let mut counts = MEANINGS.iter().filter(|(known, ..)| *known == name).peekable();
     if counts.peek().is_none() {
         return Ok(());
@@ -130,18 +164,117 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     let FunctionArguments::List(list) = &function.args else { return Ok(()) };
     if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
         // `group_concat(distinct a order by a)`
-        match &mut meant {
-            Expr::Function(Function { name: inner, args: FunctionArguments::List(inner_list), .. })
-                if inner.to_string() == "string_agg" =>
+        let mut takes = false;
+        let _ = visit_expressions_mut(&mut meant, |expr| {
+            if let Expr::Function(Function { name: inner, args: FunctionArguments::List(inner_list), .. }) = expr
+                && inner.to_string() == "string_agg"
             {
                 inner_list.duplicate_treatment = list.duplicate_treatment;
                 inner_list.clauses.clone_from(&list.clauses);
+                takes = true;
             }
-            _ => return Err(Error::sql(format!("`{name}` takes no `distinct` and no `order by`"))),
+            ControlFlow::<()>::Continue(())
+        });
+        if !takes {
+            return Err(Error::sql(format!("`{name}` takes no `distinct` and no `order by`")));
         }
     }
     *expr = meant;
     Ok(())
+}
+
+/// Gives a function the name that it has here. Functions of lists are those of arrays.
+fn rename(function: &mut Function) {
+    let name = function_name(function);
+    let other = match RENAMED.iter().find(|(known, _)| *known == name) {
+        Some((_, other)) => (*other).to_owned(),
+        None => match name.strip_prefix("list_").filter(|rest| *rest != "value") {
+            Some(rest) => format!("array_{rest}"),
+            None => return,
+        },
+    };
+    function.name = ObjectName::from(vec![Ident::new(other)]);
+}
+
+/// Functions that take a lambda, as `x -> x + 1`, after an array.
+const OF_LAMBDAS: &[&str] = &["array_any_match", "array_filter", "array_first", "array_transform"];
+
+/// Makes a lambda of the second argument of a function that takes one, before the operators in it are looked at.
+pub(super) fn lambda(expr: &mut Expr) {
+    let Expr::Function(function) = expr else { return };
+    let mut renamed = function.clone();
+    rename(&mut renamed);
+    if OF_LAMBDAS.contains(&function_name(&renamed).as_str())
+        && let Some(body) = arguments_mut(function).into_iter().nth(1)
+        && let Some(name) = parameter(body)
+    {
+        let name = LambdaFunctionParameter { name, data_type: None };
+        let lambda = LambdaFunction {
+            params: OneOrManyWithParens::One(name),
+            body: body.clone().into(),
+            syntax: LambdaSyntax::Arrow,
+        };
+        *body = Expr::Lambda(lambda);
+    }
+}
+
+/// Takes the parameter and the arrow from the left end of an expression.
+fn parameter(body: &mut Expr) -> Option<Ident> {
+    let Expr::BinaryOp { left, op, right } = body else {
+        return match body {
+            Expr::IsNull(inner)
+            | Expr::IsNotNull(inner)
+            | Expr::Like { expr: inner, .. }
+            | Expr::ILike { expr: inner, .. }
+            | Expr::InList { expr: inner, .. }
+            | Expr::Between { expr: inner, .. }
+            | Expr::Cast { expr: inner, .. } => parameter(inner),
+            _ => None,
+        };
+    };
+    match (&**left, op) {
+        (Expr::Identifier(name), BinaryOperator::Arrow) => {
+            let name = name.clone();
+            *body = (**right).clone();
+            Some(name)
+        }
+        _ => parameter(left),
+    }
+}
+
+/// `date_diff(unit, from, to)`: how many borders of the unit lie between two times, as in `DuckDB`.
+fn date_diff(given: &[Expr]) -> Result<Expr, Error> {
+    let [unit, from, to] = given else {
+        return Err(Error::sql("`date_diff` takes a unit, such as 'day', and two times"));
+    };
+    let wrong = || Error::sql(format!("`date_diff` takes a constant unit such as 'day', not {unit}"));
+    let name = literal::text(unit).ok_or_else(wrong)?.to_lowercase();
+    let months =
+        "(date_part('year', $2) - date_part('year', $1)) * 12 + date_part('month', $2) - date_part('month', $1)";
+    let name = name.trim_end_matches('s');
+    let seconds = match name {
+        "year" => {
+            return filled(
+                "cast(date_part('year', $2) - date_part('year', $1) as bigint)",
+                &[from.clone(), to.clone()],
+            );
+        }
+        "month" => return filled(&format!("cast({months} as bigint)"), &[from.clone(), to.clone()]),
+        "quarter" => {
+            let quarters = "cast((date_part('year', $2) - date_part('year', $1)) * 4 + date_part('quarter', $2) - date_part('quarter', $1) as bigint)";
+            return filled(quarters, &[from.clone(), to.clone()]);
+        }
+        "week" => 604_800,
+        "day" => 86_400,
+        "hour" => 3_600,
+        "minute" => 60,
+        "second" => 1,
+        _ => return Err(wrong()),
+    };
+    let between = format!(
+        "cast((date_part('epoch', date_trunc('{name}', $2)) - date_part('epoch', date_trunc('{name}', $1))) / {seconds} as bigint)"
+    );
+    filled(&between, &[from.clone(), to.clone()])
 }
 
 /// Whether an argument is a share from 0 to 1, or one that is computed.

@@ -8,6 +8,10 @@ mod functions;
 mod operators;
 mod precedence;
 mod rows;
+mod statements;
+
+pub(super) use clauses::conjuncts;
+pub(super) use statements::{GROUPED_BY, known};
 
 use super::names::column_name;
 use crate::error::Error;
@@ -65,6 +69,7 @@ impl VisitorMut for Speller {
         if self.mends {
             precedence::mend(expr);
         }
+        functions::lambda(expr);
         ControlFlow::Continue(())
     }
 

@@ -1,11 +1,15 @@
 //! Operators: `->` and `->>`, `^`, `= any`, `similar to`; and functions that take a path, which are operators too.
 
+use super::super::chain::chain;
 use super::super::expr::{arguments, call, function_name};
 use super::super::literal::{literal, text};
-use super::super::uses::{ALL, ANY};
+use super::super::parse::plain_expression;
+use super::super::uses::{ALL, ANY, JSON_ARRAY};
 use super::functions::filled;
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Subscript, UnaryOperator, Value};
+use datafusion::sql::sqlparser::ast::{
+    AccessExpr, BinaryOperator, Expr, GroupByExpr, Query, SelectItem, SetExpr, Subscript, UnaryOperator, Value,
+};
 use jird::record::Literal;
 
 /// Rewrites an operator.
@@ -38,6 +42,10 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
             let like = call("regexp_like", vec![(**expr).clone(), Expr::value(pattern)]);
             negate(like, *negated)
         }
+        Expr::CompoundFieldAccess { root, access_chain } => match slice(root, access_chain)? {
+            Some(slice) => slice,
+            None => return Ok(()),
+        },
         Expr::Function(function) => {
             let given = arguments(function);
             let (Some(subject), rest) = (given.first(), given.get(1..).unwrap_or_default()) else { return Ok(()) };
@@ -132,9 +140,7 @@ fn any(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
         (BinaryOperator::Eq, Expr::Array(array)) => {
             Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: false })
         }
-        (_, Expr::Subquery(_)) => {
-            Err(Error::sql(format!("`{op} any` is not supported: compare with the least or the greatest of them")))
-        }
+        (_, Expr::Subquery(query)) => Ok(of_elements(ANY, left, op, &rows_of(query)?)),
         (_, array) => Ok(of_elements(ANY, left, op, array)),
     }
 }
@@ -148,9 +154,51 @@ fn all(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
         (BinaryOperator::NotEq, Expr::Array(array)) => {
             Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: true })
         }
-        (_, array) if !matches!(array, Expr::Subquery(_)) => Ok(of_elements(ALL, left, op, array)),
-        _ => Err(Error::sql(format!("`{op} all` is not supported: compare with the least or the greatest of them"))),
+        (_, Expr::Subquery(query)) => Ok(of_elements(ALL, left, op, &rows_of(query)?)),
+        (_, array) => Ok(of_elements(ALL, left, op, array)),
     }
+}
+
+/// The values of a query as an array; none if it has no rows.
+fn rows_of(query: &Query) -> Result<Expr, Error> {
+    // A plain query may name the row around it, and DataFusion looks for that in the query itself.
+    if let Query { with: None, limit_clause: None, body, .. } = query
+        && let SetExpr::Select(select) = &**body
+        && let [SelectItem::UnnamedExpr(value) | SelectItem::ExprWithAlias { expr: value, .. }] = &select.projection[..]
+        && matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty())
+        && select.having.is_none()
+        && select.qualify.is_none()
+        && select.distinct.is_none()
+        && chain(value).is_some()
+    {
+        let all = plain_expression(&format!("array_agg(DISTINCT {value})"))?;
+        let (mut query, mut select) = (query.clone(), select.clone());
+        select.projection = vec![SelectItem::UnnamedExpr(all)];
+        query.order_by = None;
+        query.body = SetExpr::Select(select).into();
+        return Ok(call("coalesce", vec![Expr::Subquery(query.into()), call(JSON_ARRAY, Vec::new())]));
+    }
+    plain_expression(&format!("coalesce((SELECT array_agg(DISTINCT v) FROM ({query}) AS any_of (v)), json_array())"))
+}
+
+/// `list[first:last]`: both count from 1, as in `array_slice`. `None` if there is no slice.
+fn slice(root: &Expr, chain: &[AccessExpr]) -> Result<Option<Expr>, Error> {
+    let is_slice = |access: &AccessExpr| matches!(access, AccessExpr::Subscript(Subscript::Slice { .. }));
+    let Some((last, before)) = chain.split_last().filter(|_| chain.iter().any(is_slice)) else { return Ok(None) };
+    let AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, stride: None }) = last else {
+        return Err(Error::sql("a slice is `list[first:last]`, and nothing follows it: put brackets around it"));
+    };
+    if before.iter().any(is_slice) {
+        return Err(Error::sql("a slice of a slice: put brackets around the first one"));
+    }
+    let list = match before {
+        [] => root.clone(),
+        before => Expr::CompoundFieldAccess { root: root.clone().into(), access_chain: before.to_vec() },
+    };
+    let number = |number: &str| Expr::value(Value::Number(number.to_owned(), false));
+    let end = || Expr::UnaryOp { op: UnaryOperator::Minus, expr: number("1").into() };
+    let (from, to) = (lower_bound.clone().unwrap_or_else(|| number("1")), upper_bound.clone().unwrap_or_else(end));
+    Ok(Some(call("array_slice", vec![list, from, to])))
 }
 
 /// `left op any (array)`, with a name that no query has.
