@@ -1,5 +1,6 @@
 //! `jird query`: names and views.
 #![cfg(feature = "query")]
+#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
 mod folder;
 
@@ -411,4 +412,18 @@ fn a_query_without_from_reads_the_stream_wherever_it_is_whole() {
     }
     let (out, said, _) = folder.query(&["summarize select ms where level = 'error'", "a.ndjson"], b"");
     assert!(out.starts_with("{\"column_name\":\"ms\",\"column_type\":\"i64\",\"min\":5,\"max\":5,"), "{out} {said}");
+}
+
+#[test]
+fn fields_that_are_too_many_are_noted() {
+    let many: String = (0..120)
+        .map(|line| {
+            let fields: Vec<_> = (0..100).map(|at| format!("\"k{}\":1", line * 100 + at)).collect();
+            format!("{{{}}}\n", fields.join(","))
+        })
+        .collect();
+    let folder = Folder::new("keys").with("a.ndjson", many);
+    let (out, said, code) = folder.query(&["describe 'a.ndjson'"], b"");
+    assert_eq!((out.lines().count(), code), (10_000, 0), "{said}");
+    assert!(said.contains("note: 2000 values of other fields are not described"), "{said}");
 }

@@ -15,8 +15,11 @@ pub(crate) const TABLE: &str = "facts:";
 /// A query and where to write its result, as JSON lines.
 pub(crate) type Ask<'a> = &'a mut dyn FnMut(sql::Parsed, &mut dyn Write) -> Result<(), Error>;
 
+/// Rows of JSON, and how many values they do not tell of, because there are too many names.
+pub(crate) type FactRows = (Vec<u8>, u64);
+
 /// The fields of a query's result, one row each.
-pub(crate) fn describe(query: sql::Parsed, ask: Ask<'_>) -> Result<Vec<u8>, Error> {
+pub(crate) fn describe(query: sql::Parsed, ask: Ask<'_>) -> Result<FactRows, Error> {
     let facts = facts(query, ask)?;
     let mut rows = Vec::new();
     for field in named(&facts) {
@@ -29,7 +32,7 @@ pub(crate) fn describe(query: sql::Parsed, ask: Ask<'_>) -> Result<Vec<u8>, Erro
         row.json("kinds", &format!("{{{}}}", kinds.collect::<Vec<_>>().join(",")));
         row.end();
     }
-    Ok(rows)
+    Ok((rows, facts.beyond()))
 }
 
 /// One query has the figures of this many columns: planning takes more than linear time.
@@ -48,7 +51,7 @@ const FIGURES: [(&str, &str, bool); 8] = [
 ];
 
 /// The columns of a query's result, one row of figures each; of the records of files, also the fields of objects in them.
-pub(crate) fn summarize(query: &sql::Parsed, ask: Ask<'_>) -> Result<Vec<u8>, Error> {
+pub(crate) fn summarize(query: &sql::Parsed, ask: Ask<'_>) -> Result<FactRows, Error> {
     let reads_records = query.is_all_records();
     let facts = facts(query.clone(), ask)?;
     let is_column = |field: &Field<'_>| match field.keys {
@@ -78,7 +81,7 @@ pub(crate) fn summarize(query: &sql::Parsed, ask: Ask<'_>) -> Result<Vec<u8>, Er
             row.end();
         }
     }
-    Ok(rows)
+    Ok((rows, facts.beyond()))
 }
 
 /// The expressions of the figures of columns, with their names.

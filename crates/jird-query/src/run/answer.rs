@@ -60,10 +60,10 @@ impl Query {
             let report = if std::mem::take(&mut is_first) { &mut *report } else { &mut Report::default() };
             lines.run_parsed(&query, &mut inputs, bad, out, report)
         };
-        let rows = match &parsed.asks {
+        let (rows, beyond) = match &parsed.asks {
             Asks::Names(names) => {
                 let stream = [sql::STREAM.to_owned(), "files".to_owned(), self.inputs.join(" ")];
-                facts::names(&[&[stream], &names[..]].concat())
+                (facts::names(&[&[stream], &names[..]].concat()), 0)
             }
             Asks::Summary => facts::summarize(&parsed.rows(), &mut ask)?,
             _ => facts::describe(parsed.rows(), &mut ask)?,
@@ -72,6 +72,9 @@ impl Query {
         let mut inputs = Inputs::new(&nothing, None, &last.options, &self.progress).with(facts::TABLE, rows);
         let done = last.run_parsed(&Parsed::all_of(facts::TABLE)?, &mut inputs, None, out, &mut of_last);
         report.rows = of_last.rows;
+        if beyond > 0 {
+            report.notes.push(format!("{beyond} values of other fields are not described: there are too many names"));
+        }
         done
     }
 
