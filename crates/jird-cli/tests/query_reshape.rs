@@ -17,7 +17,8 @@ const RATES: &str = r#"{"who":"ann","t":"2024-01-01T00:00:00Z","rate":1}
 "#;
 
 fn folder() -> Folder {
-    Folder::new("reshape").with("orders.ndjson", ORDERS).with("rates.ndjson", RATES)
+    let folder = Folder::new("reshape").with("orders.ndjson", ORDERS).with("rates.ndjson", RATES);
+    folder.with("nothing.ndjson", "")
 }
 
 /// Each query over the orders prints these lines, with one thread and with three.
@@ -194,6 +195,17 @@ fn elements_are_computed_with() {
 }
 
 #[test]
+fn what_is_no_array_has_no_rows_and_is_told() {
+    for sql in ["select id, unnest(o) as x from stream", "select id, x from stream, unnest(o) as x"] {
+        let (out, said, code) = folder().query(&[sql, "orders.ndjson"], b"");
+        assert_eq!((out.as_str(), code), ("", 0), "{said}");
+        assert!(said.contains("`o`: 1 value that is not an array has no rows"), "{said}");
+    }
+    let (_, said, _) = folder().query(&["select unnest(l) as x from stream", "orders.ndjson"], b"");
+    assert_eq!(said, "");
+}
+
+#[test]
 fn a_value_is_compared_with_all_rows_of_a_query() {
     all(&[
         ("select id from stream where n >= all(select n from stream)", &[r#"{"id":3}"#]),
@@ -229,6 +241,8 @@ fn a_name_is_that_of_the_table_whose_records_have_it() {
             &[r#"{"rate":2,"m":7.0}"#, r#"{"rate":3,"m":2.5}"#],
         ),
         ("select (select count(*) from rates) as c", &[r#"{"c":3}"#]),
+        ("select ['x', 'y'][2] as x, struct(1, 'h')['c1'] as y", &[r#"{"x":"y","y":"h"}"#]),
+        ("select count(*) as c from rates left join 'nothing.ndjson' on rate = other", &[r#"{"c":3}"#]),
         ("select exists (select 1 from rates where rate = 9) as e", &[r#"{"e":false}"#]),
     ]);
     refused(&[("select who from stream s join rates r on s.id = r.rate", "`who` may be s's or r's")]);

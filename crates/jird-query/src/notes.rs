@@ -21,6 +21,8 @@ pub(crate) fn of(
             (Kept::Numbers, _) => "values that are not numbers were left out of what is computed",
             (Kept::Texts, 1) => "value that is not a text became null",
             (Kept::Texts, _) => "values that are not texts became null",
+            (Kept::Arrays, 1) => "value that is not an array has no rows",
+            (Kept::Arrays, _) => "values that are not arrays have no rows",
             (Kept::Json, 1) => "text that is not JSON became null",
             (Kept::Json, _) => "texts that are not JSON became null",
             (Kept::Times, 1) => "value that is not a time became null",

@@ -33,6 +33,7 @@ pub(crate) fn register(
     context.register_udf(ScalarUDF::from(Narrow::numbers(Arc::clone(&left_out))));
     context.register_udf(ScalarUDF::from(Narrow::texts(Arc::clone(&left_out))));
     context.register_udf(ScalarUDF::from(Narrow::json(Arc::clone(&left_out))));
+    context.register_udf(ScalarUDF::from(Narrow::arrays(Arc::clone(&left_out))));
     for of_json in [false, true] {
         context.register_udf(ScalarUDF::from(Timestamp::new(of_json, Arc::clone(&left_out))));
     }

@@ -218,6 +218,7 @@ enum Function {
     /// One that counts what it leaves out, and how many such calls the query has.
     Numbers(usize),
     Texts(usize),
+    Arrays(usize),
     Json(usize),
     Time(usize),
     TimeOfJson(usize),
@@ -237,6 +238,7 @@ impl Function {
             return Ok(Some(match narrow.to() {
                 Kept::Json => Self::Json(calls),
                 Kept::Texts => Self::Texts(calls),
+                Kept::Arrays => Self::Arrays(calls),
                 Kept::Numbers | Kept::Times => Self::Numbers(calls),
             }));
         }
@@ -264,6 +266,7 @@ impl Function {
             }
             Self::Numbers(calls) => Narrow::numbers(left_out(calls)).into(),
             Self::Texts(calls) => Narrow::texts(left_out(calls)).into(),
+            Self::Arrays(calls) => Narrow::arrays(left_out(calls)).into(),
             Self::Json(calls) => Narrow::json(left_out(calls)).into(),
             Self::Time(calls) => Timestamp::new(false, left_out(calls)).into(),
             Self::TimeOfJson(calls) => Timestamp::new(true, left_out(calls)).into(),

@@ -1,7 +1,7 @@
 //! Some of the values of a column of mixed kinds. What is left out is counted.
 
 use super::predicate::json_field;
-use crate::sql::{JSON_IN_TEXT, Kept, ONLY_NUMBERS, ONLY_TEXTS};
+use crate::sql::{JSON_IN_TEXT, Kept, ONLY_ARRAYS, ONLY_NUMBERS, ONLY_TEXTS};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::error::Result;
@@ -36,6 +36,11 @@ impl Narrow {
     /// The texts, as JSON.
     pub(crate) fn texts(left_out: LeftOut) -> Self {
         Self { to: Kept::Texts, ..Self::numbers(left_out) }
+    }
+
+    /// The arrays.
+    pub(crate) fn arrays(left_out: LeftOut) -> Self {
+        Self { to: Kept::Arrays, ..Self::numbers(left_out) }
     }
 
     /// The values that texts hold as JSON, and all values that are no texts.
@@ -75,6 +80,7 @@ impl ScalarUDFImpl for Narrow {
         match self.to {
             Kept::Json => JSON_IN_TEXT,
             Kept::Texts => ONLY_TEXTS,
+            Kept::Arrays => ONLY_ARRAYS,
             Kept::Numbers | Kept::Times => ONLY_NUMBERS,
         }
     }
@@ -98,10 +104,11 @@ impl ScalarUDFImpl for Narrow {
         let keep = |text| match self.to {
             Kept::Json => json_in(text),
             Kept::Texts => (Field::from_raw(text).kind() == Some(Kind::String)).then_some(Cow::Borrowed(text)),
+            Kept::Arrays => (Field::from_raw(text).kind() == Some(Kind::Array)).then_some(Cow::Borrowed(text)),
             _ => number(text, is_finite),
         };
         let kept: StringArray = texts.iter().map(|text| keep(text?)).collect();
-        let is_null = |text: &str| self.to == Kept::Texts && Field::from_raw(text).is_null();
+        let is_null = |text: &str| matches!(self.to, Kept::Texts | Kept::Arrays) && Field::from_raw(text).is_null();
         let nulls = texts.iter().filter(|text| text.is_none_or(is_null)).count();
         let left_out = kept.null_count() - nulls;
         if left_out > 0 {

@@ -12,7 +12,7 @@ use super::uses::{
     JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_EXCEPT, JSON_FLATTEN, JSON_GREATEST, JSON_HAS_ALL,
     JSON_HAS_ANY, JSON_INTERSECT, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_MEAN, JSON_POP_BACK,
     JSON_POP_FRONT, JSON_POSITION, JSON_POSITIONS, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_TOTAL, JSON_UNION,
-    JSON_WITHOUT, Rep,
+    JSON_WITHOUT, Kept, ONLY_ARRAYS, Rep,
 };
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
@@ -85,6 +85,7 @@ impl Rewriter<'_> {
         if name == "unnest" && is_object(subject) {
             return Err(Error::sql("`unnest` takes an array, and this is an object: name its members"));
         }
+        let written = subject.to_string();
         let mut is_json = self.json_of(subject, context)?;
         let takes_two = OF_TWO.contains(own);
         for argument in arguments {
@@ -125,6 +126,11 @@ impl Rewriter<'_> {
             *place = place_of(place)?;
         }
         if name == "unnest" {
+            let Expr::Function(function) = expr else { return Ok(None) };
+            for array in arguments_mut(function) {
+                let index = self.narrowed(&written, Kept::Arrays);
+                *array = call(ONLY_ARRAYS, vec![array.clone(), index]);
+            }
             *expr = call("unnest", vec![expr.clone()]);
         }
         Ok(Some(if gives_json(own) { Form::Json } else { Form::Typed }))

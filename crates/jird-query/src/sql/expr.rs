@@ -4,10 +4,10 @@ use super::calls::bracketed;
 use super::forms::{Form, Plain, canonical, compared, mixed, to_json, to_order, truth};
 use super::literal::{is_json, is_long};
 use super::member::{is_in_subquery, negated};
-use super::scope::{ComputedRef, FieldRef, Resolved, resolve};
-use super::select::{Emit, Rewriter};
+use super::scope::{ComputedRef, FieldRef, Resolved, Tells, resolve};
+use super::select::{Emit, Records, Rewriter};
 use super::times::is_span;
-use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, Kept, Need, NeedKind, ONLY_TEXTS, Rep};
+use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, Kept, Need, NeedKind, ONLY_TEXTS, Rep, SourceUse};
 use super::{chain::chain, scope::DerivedKind};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -34,14 +34,29 @@ pub(crate) enum Wants {
     AllAsTexts,
 }
 
+/// The sources of a query, whose records can be asked.
+struct Asked<'a> {
+    sources: &'a [SourceUse],
+    records: &'a mut dyn Records,
+}
+
+impl Tells for Asked<'_> {
+    fn has(&mut self, source: usize, key: &str) -> Result<bool, Error> {
+        self.records.has(&self.sources[source].table, key)
+    }
+
+    fn is_empty(&mut self, source: usize) -> Result<bool, Error> {
+        Ok(self.records.keys(&self.sources[source].table)?.is_empty())
+    }
+}
+
 impl Rewriter<'_> {
     /// Resolves `expr` if it is a name. An unknown name is an error.
     pub(crate) fn resolve(&mut self, expr: &Expr) -> Result<Option<Resolved>, Error> {
         let Some(parts) = chain(expr) else { return Ok(None) };
         let written = expr.to_string();
         let Self { scopes, sources, records, .. } = self;
-        let mut has = |source: usize, key: &str| records.has(&sources[source].table, key);
-        let resolved = resolve(scopes, &parts, &written, &mut has)?;
+        let resolved = resolve(scopes, &parts, &written, &mut Asked { sources, records: *records })?;
         self.reaches_out |= match &resolved {
             Some(Resolved::Field(FieldRef { local, .. }) | Resolved::Computed(ComputedRef { local, .. })) => !local,
             None => false,

@@ -109,8 +109,14 @@ impl FieldRef {
     }
 }
 
-/// Whether any record of the source with this number has a top-level key.
-pub(crate) type Has<'h> = &'h mut dyn FnMut(usize, &str) -> Result<bool, Error>;
+/// What the records of the sources tell.
+pub(crate) trait Tells {
+    /// Whether any record of the source with this number has a top-level key.
+    fn has(&mut self, source: usize, key: &str) -> Result<bool, Error>;
+
+    /// Whether it has no records.
+    fn is_empty(&mut self, source: usize) -> Result<bool, Error>;
+}
 
 /// Resolves `parts`, from the innermost scope outwards. `None` if nothing has such a name.
 ///
@@ -120,7 +126,7 @@ pub(crate) fn resolve(
     scopes: &[Scope],
     parts: &[Part],
     written: &str,
-    has: Has<'_>,
+    told: &mut dyn Tells,
 ) -> Result<Option<Resolved>, Error> {
     for (depth, scope) in scopes.iter().rev().enumerate() {
         let Some((Part::Name(name), steps)) = parts.split_first() else { break };
@@ -154,7 +160,7 @@ pub(crate) fn resolve(
             let before = candidates.clone();
             let mut known = Vec::new();
             for relation in candidates {
-                if relation.has(parts, has)? {
+                if relation.has(parts, told)? {
                     known.push(relation);
                 }
             }
@@ -167,8 +173,18 @@ pub(crate) fn resolve(
             return one_of(&candidates, parts, written, depth).map(Some);
         }
     }
-    // No record has it, so it is a field that is missing in all of them.
-    guess.map(|(depth, candidates)| one_of(&candidates, parts, written, depth)).transpose()
+    // No record has it, so it is a field that is missing in all of them; or that of the only table without records.
+    let Some((depth, candidates)) = guess else { return Ok(None) };
+    let mut empty = Vec::new();
+    for relation in &candidates {
+        if let Columns::Any(source) = relation.columns
+            && told.is_empty(source)?
+        {
+            empty.push(*relation);
+        }
+    }
+    let candidates = if empty.len() == 1 { empty } else { candidates };
+    one_of(&candidates, parts, written, depth).map(Some)
 }
 
 /// The column of the only table that has it.
@@ -209,9 +225,9 @@ impl Scope {
 
 impl Relation {
     /// Whether a candidate has the column, or its records the field.
-    fn has(&self, parts: &[Part], has: Has<'_>) -> Result<bool, Error> {
+    fn has(&self, parts: &[Part], told: &mut dyn Tells) -> Result<bool, Error> {
         match (&self.columns, parts.first()) {
-            (Columns::Any(source), Some(Part::Name(name))) => has(*source, name),
+            (Columns::Any(source), Some(Part::Name(name))) => told.has(*source, name),
             _ => Ok(true),
         }
     }

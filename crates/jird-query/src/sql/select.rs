@@ -320,7 +320,7 @@ impl Visitor for OwnNames<'_> {
         let is_stream = |name: &Ident| name.quote_style.is_none() && name.value.eq_ignore_ascii_case(STREAM);
         let names = match expr {
             Expr::CompoundIdentifier(names) => self.depth == 0 || names.first().is_some_and(is_stream),
-            Expr::Identifier(_) | Expr::CompoundFieldAccess { .. } => self.depth == 0,
+            Expr::Identifier(_) => self.depth == 0,
             Expr::Function(function) => self.depth == 0 && (self.aggregates)(&super::expr::function_name(function)),
             _ => false,
         };

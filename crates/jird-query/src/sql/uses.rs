@@ -64,6 +64,9 @@ pub(crate) const JSON_REPEAT: &str = "json_repeat";
 /// The function that leaves only the texts of JSON texts.
 pub(crate) const ONLY_TEXTS: &str = "only_texts";
 
+/// The function that leaves only the arrays of JSON texts.
+pub(crate) const ONLY_ARRAYS: &str = "only_arrays";
+
 /// Functions of JSON arrays and objects.
 pub(crate) const JSON_LENGTH: &str = "json_length";
 pub(crate) const JSON_LEN: &str = "json_len";
@@ -271,6 +274,7 @@ pub(crate) enum Kept {
     Texts,
     /// What texts hold as JSON.
     Json,
+    Arrays,
 }
 
 /// SQL that DataFusion can plan, and the other facts that the run needs.
