@@ -189,6 +189,10 @@ fn elements_are_computed_with() {
             "select id, u, i from stream, unnest(l) with ordinality as w (u, i) where u > 1",
             &[r#"{"id":1,"u":2,"i":2}"#, r#"{"id":1,"u":3,"i":3}"#, r#"{"id":2,"u":4,"i":1}"#],
         ),
+        (
+            "select len(array_agg(n)) as a, len([1, 2]) as b, len(min(who)) as c, len(json_agg(l)) as d from stream",
+            &[r#"{"a":3,"b":2,"c":3,"d":3}"#],
+        ),
         ("select i * 2 as x from generate_series(1, 3) t (i)", &[r#"{"x":2}"#, r#"{"x":4}"#, r#"{"x":6}"#]),
         ("select id, range from stream, range(2) where id = 3", &[r#"{"id":3,"range":0}"#, r#"{"id":3,"range":1}"#]),
     ]);
@@ -283,6 +287,10 @@ fn functions_of_every_week_are_there() {
         (
             "select who, grouping(who) as g from stream group by who",
             &[r#"{"who":"ann","g":0}"#, r#"{"who":"bob","g":0}"#],
+        ),
+        (
+            "select cast(id as varchar) as a, count(*) as c from stream group by cube(cast(id as varchar)) order by 1 limit 1",
+            &[r#"{"a":"1","c":1}"#],
         ),
         (
             "select n is null as a, count(*) as c from stream group by rollup((n is null)) order by 1",

@@ -107,10 +107,12 @@ impl Rewriter<'_> {
                 *argument = to_json(argument.clone(), form);
             }
         }
-        if !is_json {
-            if name == "len" {
-                rename(function, "length");
+        if !is_json && name == "len" {
+            // Of a list or of a text: its JSON tells which it is.
+            if let Some(subject) = arguments_mut(function).into_iter().next() {
+                *subject = to_json(subject.clone(), Form::Typed);
             }
+        } else if !is_json {
             return Ok(Some(Form::Typed));
         }
         let given = super::expr::arguments(function).len();

@@ -127,9 +127,9 @@ impl Rewriter<'_> {
                 if form == Form::Json {
                     // Equal values are one group, however they are spelled.
                     rewritten = canonical(rewritten);
-                } else if literal(expr).is_some() || in_sets && matches!(bare(&rewritten), Expr::BinaryOp { .. }) {
+                } else if literal(expr).is_some() || in_sets && !is_plain(&rewritten) {
                     // A number by itself is that of a column; and among grouping sets, DataFusion 55 does not find `a || b`
-                    // again.
+                    // or a cast again.
                     rewritten = call("coalesce", vec![rewritten]);
                 }
                 Ok(groups.add((bare(expr).clone(), rewritten, form)))
@@ -161,6 +161,11 @@ impl Rewriter<'_> {
         let sets = grouped.sets.iter().map(|set| set.iter().flat_map(columns).collect()).collect();
         GroupByExpr::Expressions(vec![Expr::GroupingSets(sets)], Vec::new())
     }
+}
+
+/// Whether an expression is a column or a call.
+fn is_plain(expr: &Expr) -> bool {
+    matches!(bare(expr), Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Function(_))
 }
 
 /// An expression without the brackets around it.
