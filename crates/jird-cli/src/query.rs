@@ -28,7 +28,7 @@ Examples:
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
   jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
   jird query \"select count(*) as n from errors\" --define errors='logs/*.ndjson'
-  jird query \"create view s as from stream where ms > 9; select avg(ms) from s\" events.ndjson
+  jird query \"create view s as from stream where Elapsed > 9; select count(*) from s\" events.ndjson
   jird query \"select count(*) as n from errors\" --definitions names.sql
   jird query \"copy (select * where ms > 200) to 'slow' (format parquet, partition_by (day))\" logs/
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
