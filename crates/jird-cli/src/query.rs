@@ -30,7 +30,7 @@ Examples:
   jird query \"select count(*) as n from errors\" --define errors='logs/*.ndjson'
   jird query \"create view s as from stream where Elapsed > 9; select count(*) from s\" events.ndjson
   jird query \"select count(*) as n from errors\" --definitions names.sql
-  jird query \"copy (select * where ms > 200) to 'slow' (format parquet, partition_by (day))\" logs/
+  jird query \"copy (select * where Elapsed > 200) to 'slow' (partition_by (Level))\" logs/
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there

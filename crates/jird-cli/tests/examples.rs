@@ -156,6 +156,7 @@ fn with_files() -> Folder {
         .with("users.ndjson", "{\"id\":1,\"name\":\"Ada\"}\n")
         .with("Album.ndjson", "{\"AlbumId\":1,\"ArtistId\":1}\n")
         .with("samples.ndjson", "{\"ts\":1709622000,\"host\":\"a\",\"value\":1.5}\n")
+        .with("names.sql", "create view errors as from 'logs/*.ndjson' where Level = 'Error';\n")
         .with("cases.sql", "-- slow\nselect Message where Elapsed > 200\n")
         // They follow a file that grows, and reach another machine.
         .with("bin/tail", "#!/bin/sh\nshift\nexec cat \"$@\"\n")
