@@ -270,7 +270,8 @@ const VALUE_OF_ROW: &str = "not supported: a subquery that depends on the outer 
                             place, such as one beside `or`, in `case` or as a column; write it as a join";
 
 /// Words that only plans have.
-const OF_PLANS: [&str; 18] = [
+const OF_PLANS: [&str; 19] = [
+    "Aggregate schema",
     "IntervalMonthDayNano",
     "ValueWithSpan",
     "Plan: [",
