@@ -2,7 +2,7 @@
 //! may do nothing; and `examples/todomvc`. The steps are in `page/`, in Python, which speaks with Chromium through a pipe.
 #![cfg(all(feature = "serve", target_os = "linux"))]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
-#![allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+#![allow(clippy::print_stdout, reason = "it is for readers of the log")]
 
 mod folder;
 

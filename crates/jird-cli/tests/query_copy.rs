@@ -69,7 +69,7 @@ fn rows_are_copied_to_a_file() {
     assert_eq!(folder.query(&["from 'd.ndjson.gz'"], b"").0, "{\"m\":6.0}\n");
     copies(&folder, &["copy (from 'log.ndjson' where v = 5) to 'e.parquet' with (format parquet)"]);
     assert_eq!(folder.query(&["select v = 5 as v from 'e.parquet'"], b"").0, "{\"v\":true}\n");
-    // A device is no file that could be lost.
+    // A device cannot be lost.
     let (out, said, code) = folder.query(&["copy (select 1 as x) to '/dev/stdout'"], b"");
     assert_eq!((out.as_str(), code), ("{\"x\":1}\n", 0), "{said}");
     // What is there stays, unless the query says otherwise.

@@ -63,6 +63,10 @@ fn a_table_is_turned_so_that_values_become_columns() {
             ],
         ),
         (
+            "select max(pivot) as a, count(unpivot) as b from (select n as pivot, id as unpivot from stream) where pivot in (1, 7)",
+            &[r#"{"a":7.0,"b":2}"#],
+        ),
+        (
             "with few as (select who, n from stream) select * from few pivot (max(n) for who in ('ann', 'eve'))",
             &[r#"{"ann":7.0,"eve":null}"#],
         ),

@@ -238,7 +238,7 @@ for row in zip(*[column.to_pylist() for column in table.columns]):
 "#;
 
 #[test]
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+#[allow(clippy::print_stdout, reason = "it is for readers of the log")]
 fn pyarrow_reads_the_same() {
     let python = std::env::var("JIRD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let run = |arguments: &[&str]| std::process::Command::new(&python).args(arguments).output();

@@ -3,7 +3,7 @@ manners; and queries by any number of threads and from any input, which must hav
 
     python beside_duckdb.py JIRD SEED QUERIES MUTATED WAYS
 
-asks so many of each. The exit code is 1 if anything differs, crashes, never ends, or says what only the inside knows.
+asks that many of each. The exit code is 1 if an answer differs, a query crashes or does not end, or a message shows internals.
 """
 
 import collections

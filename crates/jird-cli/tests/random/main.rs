@@ -10,7 +10,7 @@ use std::process::Command;
 const AMOUNTS: &str = "60 40 3";
 
 #[test]
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+#[allow(clippy::print_stdout, reason = "for readers of the log")]
 fn random_queries_answer_as_duckdb_does_and_in_one_way() {
     let python = std::env::var("JIRD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has_duckdb = Command::new(&python).args(["-c", "import duckdb"]).output();

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The program of the others. `None`, and said so, where they are not installed.
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+#[allow(clippy::print_stdout, reason = "it is for readers of the log")]
 fn others(arguments: &[&Path]) -> Option<()> {
     let python = std::env::var("JIRD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let run = |command: &mut Command| command.output();

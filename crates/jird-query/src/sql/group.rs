@@ -254,7 +254,12 @@ pub(crate) fn has_call(part: &impl Visit, is_wanted: impl Fn(&Function) -> bool)
 }
 
 /// Whether there is such an expression in something, outside of subqueries.
-pub(crate) fn has_expr(part: &impl Visit, is_wanted: impl Fn(&Expr) -> bool) -> bool {
+fn has_expr(part: &impl Visit, is_wanted: impl Fn(&Expr) -> bool) -> bool {
+    has_expr_within(part, |expr, depth| depth == 0 && is_wanted(expr))
+}
+
+/// Whether there is such an expression in something, within so many subqueries.
+pub(crate) fn has_expr_within(part: &impl Visit, is_wanted: impl Fn(&Expr, usize) -> bool) -> bool {
     part.visit(&mut Wanted { is_wanted, depth: 0 }).is_break()
 }
 
@@ -270,7 +275,7 @@ struct Wanted<F> {
     depth: usize,
 }
 
-impl<F: Fn(&Expr) -> bool> Visitor for Wanted<F> {
+impl<F: Fn(&Expr, usize) -> bool> Visitor for Wanted<F> {
     type Break = ();
 
     fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
@@ -284,6 +289,6 @@ impl<F: Fn(&Expr) -> bool> Visitor for Wanted<F> {
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if self.depth == 0 && (self.is_wanted)(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if (self.is_wanted)(expr, self.depth) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

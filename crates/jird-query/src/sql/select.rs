@@ -1,9 +1,10 @@
 //! Rewrites queries and their `select`s.
 
 use super::counted;
-use super::expr::Context;
+use super::expr::{Context, function_name};
 use super::forms::{Form, Known, canonical, to_json};
 use super::from::{quote, take_names};
+use super::group::has_expr_within;
 use super::literal::{is_long, literal};
 use super::order::{order_by_name, order_groups};
 use super::scope::{Derived, DerivedKind, Scope};
@@ -14,7 +15,7 @@ use crate::error::Error;
 use crate::named::Named;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, OrderBy, Parens, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
-    Statement, Visit, Visitor, visit_relations,
+    Statement, visit_relations,
 };
 use jird::Path;
 use std::ops::ControlFlow;
@@ -292,39 +293,13 @@ impl Rewriter<'_> {
 
     /// Whether a `select` names a column or an aggregate. What its subqueries name is theirs, unless they say otherwise.
     fn names_something(&self, select: &Select) -> bool {
-        select.visit(&mut OwnNames { aggregates: self.aggregates, depth: 0 }).is_break()
-    }
-}
-
-/// Looks for names of columns and for aggregates.
-struct OwnNames<'a> {
-    aggregates: &'a dyn Fn(&str) -> bool,
-    /// How many queries are around the current place.
-    depth: usize,
-}
-
-impl Visitor for OwnNames<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         let is_stream = |name: &Ident| name.quote_style.is_none() && name.value.eq_ignore_ascii_case(STREAM);
-        let names = match expr {
-            Expr::CompoundIdentifier(names) => self.depth == 0 || names.first().is_some_and(is_stream),
-            Expr::Identifier(_) => self.depth == 0,
-            Expr::Function(function) => self.depth == 0 && (self.aggregates)(&super::expr::function_name(function)),
+        has_expr_within(select, |expr, depth| match expr {
+            Expr::CompoundIdentifier(names) => depth == 0 || names.first().is_some_and(is_stream),
+            Expr::Identifier(_) => depth == 0,
+            Expr::Function(function) => depth == 0 && (self.aggregates)(&function_name(function)),
             _ => false,
-        };
-        if names { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The folder named by `JIRD_CORPUS`, else `shared/corpus` beside the workspace or beside the folder that it is in.
 ///
 /// If there is none, says `skipped: corpus`, and the test passes; unless `JIRD_REQUIRE_ALL` is `1`: then it fails.
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+#[allow(clippy::print_stdout, reason = "it is for readers of the log")]
 pub(crate) fn corpus() -> Option<PathBuf> {
     force_kernel();
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -54,7 +54,9 @@ fn begins_pivot(tokens: &[TokenWithSpan], at: usize) -> bool {
     // `(a) pivot (…)` goes on from a table.
     let goes_on = next(tokens, at + 1).is_some_and(|next| tokens[next].token == Token::LParen);
     let follows_table = before(tokens, at).is_some_and(|token| token.token == Token::RParen);
-    is_word && opens && !(goes_on && follows_table)
+    // A field may have this name, as in `max(pivot)`: nothing is turned `on` there.
+    let turns = || clauses(tokens, at + 1).0.first().is_some_and(|(index, clause)| *clause == "ON" && *index > at + 1);
+    is_word && opens && !(goes_on && follows_table) && turns()
 }
 
 fn of_text(text: &str) -> Vec<TokenWithSpan> {

@@ -129,7 +129,7 @@ impl Found {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+#[allow(clippy::print_stdout, reason = "it is for readers of the log")]
 fn datafusions_own_tests_are_answered_as_they_want_or_as_the_list_says() {
     let Some(folder) = records::folder() else {
         println!("skipped: {} {} from the registry", records::PACKAGE, datafusion::DATAFUSION_VERSION);
