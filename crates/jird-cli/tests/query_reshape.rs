@@ -73,6 +73,7 @@ fn a_table_is_turned_so_that_values_become_columns() {
     ]);
     refused(&[
         ("select * from stream pivot (sum(n) for who in (select 'ann'))", "name the values"),
+        ("pivot stream on nope using sum(n)", "no record has a value of `nope`"),
         (
             "with few as (select who, n from stream) select * from few pivot (sum(n) for who in (any))",
             "name the values",
@@ -176,6 +177,10 @@ fn elements_are_computed_with() {
             &[r#"{"a":[{"v":1},{"v":2}],"b":null}"#],
         ),
         (
+            "select who[1:2] as a, who[-2:] as b, array_slice(who, 2, 9) as c from stream where id = 2",
+            &[r#"{"a":"bo","b":"ob","c":"ob"}"#],
+        ),
+        (
             "select l[1:2] as a, l[2:] as b, l[:-2] as c, l[0] as d, [5, 6, 7][2:3] as e, make_array(5, 6)[1] as f from stream \
              where id = 1",
             &[r#"{"a":[1,2],"b":[2,3],"c":[1,2],"d":1,"e":[6,7],"f":5}"#],
@@ -225,6 +230,14 @@ fn a_value_is_compared_with_all_rows_of_a_query() {
         ),
         ("select id from stream s where n < any(select b.n from stream b where b.who = s.who)", &[r#"{"id":1}"#]),
         ("select id from stream where n > all(select max(rate) from rates)", &[r#"{"id":3}"#]),
+    ]);
+}
+
+#[test]
+fn rows_that_are_compared_have_one_column() {
+    refused(&[
+        ("select n > any(select n, id from stream) as x from stream", "a query of one column"),
+        ("select n < all(select * exclude (o) from stream) as x from stream", "columns, but 1 name"),
     ]);
 }
 

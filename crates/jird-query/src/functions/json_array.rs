@@ -320,14 +320,28 @@ fn position(document: &Document<'_>, wanted: &str) -> Option<i64> {
     i64::try_from(place + 1).ok()
 }
 
-/// The elements from the place `from` to the place `to`. Places count from 1, or from -1 at the end.
+/// The elements, or the characters of a text, from the place `from` to the place `to`. Places count from 1, or from -1 at
+/// the end.
 fn slice(document: &Document<'_>, from: i64, to: i64) -> Option<String> {
     let root = document.root();
-    let count = (root.kind() == Kind::Array).then(|| i64::try_from(root.elements().count()).ok())??;
+    let text = root.as_str();
+    let count = match (&text, root.kind()) {
+        (Some(text), _) => text.chars().count(),
+        (None, Kind::Array) => root.elements().count(),
+        _ => return None,
+    };
+    let count = i64::try_from(count).ok()?;
     let place = |number: i64| if number < 0 { count.saturating_add(number).saturating_add(1) } else { number };
     let before = usize::try_from(place(from).max(1) - 1).ok()?;
     let end = usize::try_from(place(to).clamp(0, count)).ok()?;
-    Some(array(root.elements().map(raw).take(end).skip(before)))
+    Some(match text {
+        Some(text) => {
+            let mut json = Vec::new();
+            write_string(&text.chars().take(end).skip(before).collect::<String>(), &mut json);
+            String::from_utf8_lossy(&json).into_owned()
+        }
+        None => array(root.elements().map(raw).take(end).skip(before)),
+    })
 }
 
 /// The elements in another order, or some of them.

@@ -86,7 +86,11 @@ impl Rewriter<'_> {
             return Err(wrong());
         };
         let Columns::Any(source) = self.named(name)?.1 else { return Err(wrong()) };
-        let values = self.records.values(&self.sources[source].table, &super::chain::path(&parts))?;
+        let name = &self.sources[source].table;
+        let values = self.records.values(name, &super::chain::path(&parts))?;
+        if values.is_empty() && !self.records.keys(name)?.is_empty() {
+            return Err(Error::data(format!("no record has a value of `{subject}`, of which columns could be made")));
+        }
         let constant = |json: &String| {
             let field = jird::record::Field::from_raw(json);
             let value = match field.as_str() {

@@ -161,6 +161,11 @@ fn all(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
 
 /// The values of a query as an array; none if it has no rows.
 fn rows_of(query: &Query) -> Result<Expr, Error> {
+    if let SetExpr::Select(select) = &*query.body
+        && select.projection.len() != 1
+    {
+        return Err(Error::sql("`any` and `all` take a query of one column"));
+    }
     // A plain query may name the row around it, and DataFusion looks for that in the query itself.
     if let Query { with: None, limit_clause: None, body, .. } = query
         && let SetExpr::Select(select) = &**body
