@@ -290,7 +290,11 @@ impl Query {
                 return Ok(Attempt::Learned);
             }
             opened.iter().for_each(|input| input.expect(1));
-            let tried = self.try_guess(parsed.asks == Asks::Plan, &context, &rewritten, guess, scan, out, report)?;
+            let tried = if parsed.asks == Asks::Plan {
+                self.explain_guessing(&context, &rewritten, guess, scan, out, report)?
+            } else {
+                self.run_guessing(&context, &rewritten, guess, scan, out, report)?
+            };
             return Ok(learned.after(tried, &rewritten));
         }
         let opened = if opening.copies {
@@ -392,25 +396,6 @@ impl Query {
             }
         }
         known
-    }
-
-    /// Runs or explains the query with guessed types.
-    #[expect(clippy::too_many_arguments, reason = "what is run, and where its result goes")]
-    fn try_guess(
-        &self,
-        explains: bool,
-        context: &SessionContext,
-        rewritten: &Rewritten,
-        guess: Guess<'_>,
-        scan: &ScanOptions,
-        out: &mut dyn Write,
-        report: &mut Report,
-    ) -> Result<Guessed, Error> {
-        if explains {
-            self.explain_guessing(context, rewritten, guess, scan, out, report)
-        } else {
-            self.run_guessing(context, rewritten, guess, scan, out, report)
-        }
     }
 
     /// Runs the query with guessed types that the scan confirms. A failure before the confirmation counts as a wrong
