@@ -82,21 +82,32 @@ pub(crate) struct Unknown {
 /// How the names of files end that were copied to a store, or that an older manifest does not know.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-/// The files that no manifest names. A writer may be at work: what it has made is named before it has events.
+/// The files that no manifest names. A writer may be at work: what it has made is named before it has events, and what it
+/// removes, it no longer names. So whoever looks at files and manifest while it changes this one looks once more.
 pub(crate) fn unknown(folder: &Folder) -> Result<Vec<Unknown>, Error> {
-    let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
-    let manifest = folder.manifest()?;
+    loop {
+        let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
+        let manifest = folder.manifest()?;
+        let unknown = unnamed(folder, names, &manifest)?;
+        if unknown.is_empty() || folder.manifest()?.generation == manifest.generation {
+            return Ok(unknown);
+        }
+    }
+}
+
+/// Those of the files of these names that this manifest does not name.
+fn unnamed(folder: &Folder, names: Vec<String>, manifest: &Manifest) -> Result<Vec<Unknown>, Error> {
     let kinds = names.into_iter().filter_map(|name| FileKind::of(&name).map(|kind| (name, kind)));
     let kinds: Vec<_> = kinds.filter(|(_, kind)| !manifest.has(*kind)).collect();
     if kinds.is_empty() {
         return Ok(Vec::new());
     }
-    let logs = Logs::read(folder, &manifest, &Taken::default(), Unreadable::Tell)?;
+    let logs = Logs::read(folder, manifest, &Taken::default(), Unreadable::Tell)?;
     let unknown = |(name, kind)| {
         let aside = match kind {
             FileKind::Index(_) => None,
-            FileKind::Span(number) => keeps_span(folder, number, &manifest, &logs).then_some(UNKNOWN),
-            FileKind::Log(number) => log_aside(folder, number, &manifest),
+            FileKind::Span(number) => keeps_span(folder, number, manifest, &logs).then_some(UNKNOWN),
+            FileKind::Log(number) => log_aside(folder, number, manifest),
         };
         Unknown { name, aside }
     };
