@@ -12,6 +12,15 @@ pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) 
     rated.min().map(|(_, known)| known)
 }
 
+/// Some of many names.
+pub(crate) fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut some: Vec<_> = names.by_ref().take(10).collect();
+    if names.next().is_some() {
+        some.push("others");
+    }
+    some.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::nearest;

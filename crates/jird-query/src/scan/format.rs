@@ -1,6 +1,7 @@
 //! The file format: NDJSON, whose schema consists of the fields that the query names.
 
-use super::source::{NdjsonSource, Shared};
+use super::shared::Shared;
+use super::source::NdjsonSource;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::Session;

@@ -5,6 +5,7 @@ mod handle;
 mod opener;
 mod pushdown;
 mod read;
+mod shared;
 mod source;
 mod table;
 mod watch;
@@ -12,9 +13,12 @@ mod watch;
 #[cfg(feature = "cluster")]
 pub(crate) use handle::FileHandle;
 pub(crate) use read::{Chunks, Reader};
-pub(crate) use source::{ColumnSpec, Shared, Tally, Told, note_scans};
 #[cfg(feature = "cluster")]
-pub(crate) use source::{NdjsonSource, note};
+pub(crate) use shared::note;
+pub(crate) use shared::{ColumnSpec, Shared, Tally, Told};
+#[cfg(feature = "cluster")]
+pub(crate) use source::NdjsonSource;
+pub(crate) use source::note_scans;
 pub(crate) use table::Table;
 #[cfg(feature = "cluster")]
 pub(crate) use watch::Extent;

@@ -10,7 +10,7 @@
 use super::handle::FileHandle;
 use super::pushdown;
 use super::read::{Reader, Seen};
-use super::source::{ColumnSpec, Shared, Told, note};
+use super::shared::{ColumnSpec, Shared, Told, note};
 use super::watch::Extent;
 use crate::bad::Found;
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! Decides which conditions the scan evaluates: calls of our predicates over columns of JSON text, and combinations of
 //! them with `and`, `or` and `not`.
 
-use super::{Shared, Told};
+use super::shared::{Shared, Told};
 use crate::functions::PredicateUdf;
 use crate::sql::Rep;
 use datafusion::logical_expr::Operator;

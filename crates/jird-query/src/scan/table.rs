@@ -2,7 +2,7 @@
 
 use super::format::NdjsonFormat;
 use super::handle::FileHandle;
-use super::source::Shared;
+use super::shared::Shared;
 use crate::input::Input;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;

@@ -1,0 +1,234 @@
+//! Rewrites `from` and joins.
+
+use super::state::Rewriter;
+use super::unnest;
+use crate::error::Error;
+use crate::sql::base::syntax::{quote, quoted, take_names};
+use crate::sql::resolve::columns::Derived;
+use crate::sql::resolve::resolver::Resolver;
+use crate::sql::resolve::scope::{Columns, Relation};
+use crate::sql::resolve::uses::Rep;
+use crate::sql::text::plain::plain_query;
+use crate::sql::text::supported;
+use crate::sql::values::walk::{Emit, Walk};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, TableAlias,
+    TableFactor, TableWithJoins, Value,
+};
+use std::rc::Rc;
+
+impl Rewriter<'_> {
+    /// Adds the tables of a `from` to the innermost scope, and rewrites the conditions of its joins.
+    pub(crate) fn from(&mut self, from: &mut Vec<TableWithJoins>) -> Result<(), Error> {
+        let unnests = unnest::take(from)?;
+        for table in &mut *from {
+            self.table(&mut table.relation)?;
+            for join in &mut table.joins {
+                self.join(join)?;
+            }
+        }
+        unnests.into_iter().try_for_each(|unnest| self.unnest(from, unnest))
+    }
+
+    fn table(&mut self, factor: &mut TableFactor) -> Result<(), Error> {
+        supported::table(factor)?;
+        self.shaped(factor)?;
+        if let TableFactor::Table { name, alias: alias @ Some(_), args: None, .. } = factor
+            && alias.as_ref().is_some_and(|alias| !alias.columns.is_empty())
+        {
+            let subquery = plain_query(&format!("select * from {name}"))?;
+            *factor = TableFactor::Derived { lateral: false, subquery, alias: alias.take(), sample: None };
+        }
+        match factor {
+            TableFactor::Table { name, alias, args: None, .. } => {
+                let (table, columns) = self.named(name)?;
+                if let ([_, ObjectNamePart::Identifier(of_database)], None) = (name.0.as_slice(), &alias) {
+                    let name = of_database.clone();
+                    *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+                }
+                *name = ObjectName::from(vec![quoted(&table)]);
+                let alias = alias.as_mut().map(|alias| quote(&mut alias.name));
+                self.add(Relation { alias: alias.unwrap_or(table), columns, holder: None })
+            }
+            TableFactor::Derived { lateral, subquery, alias, .. } => {
+                let (alias, columns) = self.derived(subquery, alias, *lateral)?;
+                self.add(Relation { alias, columns: Columns::These(columns), holder: None })
+            }
+            TableFactor::NestedJoin { table_with_joins, alias: None } => {
+                self.table(&mut table_with_joins.relation)?;
+                table_with_joins.joins.iter_mut().try_for_each(|join| self.join(join))
+            }
+            other => Err(Error::sql(format!("`{other}` is not supported in from"))),
+        }
+    }
+
+    fn derived(
+        &mut self,
+        subquery: &mut Query,
+        alias: &mut Option<TableAlias>,
+        lateral: bool,
+    ) -> Result<(String, Rc<Vec<Derived>>), Error> {
+        self.subqueries += 1;
+        let alias = alias.get_or_insert_with(|| TableAlias {
+            explicit: true,
+            name: Ident::new(format!("subquery_{}", self.subqueries)),
+            columns: Vec::new(),
+            at: None,
+        });
+        self.names = take_names(alias, subquery);
+        let is_outermost = self.resolver.scopes.len() < 2;
+        // A subquery in `from` does not see the tables next to it, unless it is `lateral`.
+        let beside = if lateral { None } else { self.resolver.scopes.pop() };
+        let columns = self.query(subquery, Emit::All, is_outermost);
+        self.resolver.scopes.extend(beside);
+        Ok((quote(&mut alias.name), Rc::new(columns?)))
+    }
+
+    pub(crate) fn add(&mut self, relation: Relation) -> Result<(), Error> {
+        let Relation { alias, .. } = &relation;
+        let Some(scope) = self.resolver.scopes.last_mut() else {
+            return Err(Error::sql("a table outside of a select"));
+        };
+        if scope.relations.iter().any(|other| other.alias == *alias) {
+            return Err(Error::sql(format!("two tables are called {alias}: give one another name, `from … as …`")));
+        }
+        scope.relations.push(relation);
+        Ok(())
+    }
+
+    fn join(&mut self, join: &mut Join) -> Result<(), Error> {
+        let before = self.resolver.scopes.last().map_or(0, |scope| scope.relations.len());
+        self.asof(join)?;
+        self.table(&mut join.relation)?;
+        self.join_constraint(join, before)?;
+        // What is only looked for is not there afterwards.
+        let relations = self.resolver.scopes.last_mut().map(|scope| &mut scope.relations);
+        match (&join.join_operator, relations) {
+            (
+                JoinOperator::Semi(_) | JoinOperator::LeftSemi(_) | JoinOperator::Anti(_) | JoinOperator::LeftAnti(_),
+                Some(relations),
+            ) => {
+                relations.truncate(before);
+            }
+            (JoinOperator::RightSemi(_) | JoinOperator::RightAnti(_), Some(relations)) => {
+                relations.drain(..before);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn join_constraint(&mut self, join: &mut Join, before: usize) -> Result<(), Error> {
+        let pairs_all = matches!(join.join_operator, JoinOperator::CrossJoin(_));
+        let (JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint)
+        | JoinOperator::CrossJoin(constraint)
+        | JoinOperator::Semi(constraint)
+        | JoinOperator::LeftSemi(constraint)
+        | JoinOperator::RightSemi(constraint)
+        | JoinOperator::Anti(constraint)
+        | JoinOperator::LeftAnti(constraint)
+        | JoinOperator::RightAnti(constraint)) = &mut join.join_operator
+        else {
+            return Err(Error::sql("this kind of join is not supported"));
+        };
+        if let JoinConstraint::Using(names) = constraint {
+            *constraint = JoinConstraint::On(self.using(&names.clone(), before)?);
+            return Ok(());
+        }
+        match constraint {
+            JoinConstraint::On(condition) => self.walk().conjuncts(condition, false),
+            JoinConstraint::Natural => {
+                let names = self.common_names(before)?;
+                *constraint = JoinConstraint::On(if names.is_empty() {
+                    Expr::value(Value::Boolean(true))
+                } else {
+                    self.using(&names, before)?
+                });
+                Ok(())
+            }
+            _ if pairs_all => Ok(()),
+            _ => Err(Error::sql(format!(
+                "`{}` needs `on` or `using`; `cross join` is each row with each row",
+                join.to_string().trim()
+            ))),
+        }
+    }
+
+    /// The columns that the tables of a natural join have in common.
+    fn common_names(&mut self, before: usize) -> Result<Vec<ObjectName>, Error> {
+        let relations = self.resolver.scopes.last().map_or_else(Vec::new, |scope| scope.relations.clone());
+        let (left, right) = relations.split_at(before);
+        let mut names = |relations: &[Relation]| -> Result<Vec<String>, Error> {
+            let mut all = Vec::new();
+            for relation in relations {
+                match &relation.columns {
+                    Columns::Any(source) => {
+                        all.extend(self.resolver.records.keys(&self.resolver.sources[*source].table)?);
+                    }
+                    Columns::These(columns) => all.extend(columns.iter().map(|column| column.name.clone())),
+                }
+            }
+            Ok(all)
+        };
+        let (left, right) = (names(left)?, names(right)?);
+        let common = left.into_iter().filter(|name| right.contains(name));
+        Ok(common.map(|name| ObjectName::from(vec![quoted(&name)])).collect())
+    }
+
+    /// The tables whose columns `using` compares: the first of those before that has the name, and the joined one.
+    fn sides_of(&mut self, name: &str, before: usize) -> Result<(Option<String>, Option<String>), Error> {
+        let Resolver { scopes, sources, records, .. } = &mut self.resolver;
+        let relations = scopes.last().map_or(&[][..], |scope| &scope.relations);
+        let (left, right) = relations.split_at(before.min(relations.len()));
+        let mut found = left.first();
+        for relation in left.iter().filter(|_| left.len() > 1) {
+            let has = match &relation.columns {
+                Columns::Any(source) => records.has(&sources[*source].table, name)?,
+                Columns::These(columns) => columns.iter().any(|column| column.name == name),
+            };
+            if has {
+                found = Some(relation);
+                break;
+            }
+        }
+        let alias = |relation: &Relation| relation.alias.clone();
+        Ok((found.map(alias), right.first().map(alias)))
+    }
+
+    /// Converts `using (a, b)` to a condition. From here on, the names mean the columns of the left table.
+    fn using(&mut self, names: &[ObjectName], before: usize) -> Result<Expr, Error> {
+        let mut condition = None;
+        for name in names {
+            let name = match name.0.as_slice() {
+                [ObjectNamePart::Identifier(ident)] => ident.value.clone(),
+                _ => return Err(Error::sql(format!("`using ({name})` takes names of columns"))),
+            };
+            let (Some(left), Some(right)) = self.sides_of(&name, before)? else {
+                return Err(Error::sql("`using` needs two tables"));
+            };
+            let (left, right) = (&left, &right);
+            let mut side = |relation: &str| -> Result<Expr, Error> {
+                let expr = Expr::CompoundIdentifier(vec![quoted(relation), quoted(&name)]);
+                match self.resolver.field_at(&expr)? {
+                    Some(field) => Ok(self.resolver.column(&field, Rep::Key)),
+                    None => Ok(expr),
+                }
+            };
+            let equal = Expr::BinaryOp { left: side(left)?.into(), op: BinaryOperator::Eq, right: side(right)?.into() };
+            if let Some(scope) = self.resolver.scopes.last_mut() {
+                scope.using.push((name, left.clone()));
+            }
+            condition = Some(match condition {
+                None => equal,
+                Some(all) => Expr::BinaryOp { left: Box::new(all), op: BinaryOperator::And, right: equal.into() },
+            });
+        }
+        condition.ok_or_else(|| Error::sql("`using ()` names nothing"))
+    }
+}

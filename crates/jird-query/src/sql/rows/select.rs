@@ -1,0 +1,70 @@
+//! Rewrites a `select`, clause by clause.
+
+use super::state::Rewriter;
+use crate::error::Error;
+use crate::sql::base::functions::STREAM;
+use crate::sql::base::syntax::{function_name, has_expr_within, stream};
+use crate::sql::resolve::columns::Derived;
+use crate::sql::resolve::resolver::Context;
+use crate::sql::resolve::scope::Scope;
+use crate::sql::text::supported;
+use crate::sql::values::walk::Emit;
+use datafusion::sql::sqlparser::ast::{Expr, Ident, OrderBy, Select, SelectItem};
+
+impl Rewriter<'_> {
+    pub(crate) fn select(
+        &mut self,
+        select: &mut Select,
+        order_by: Option<&mut OrderBy>,
+        emit: Emit,
+        outermost: bool,
+    ) -> Result<Vec<Derived>, Error> {
+        supported::select(select)?;
+        let names = self.names.take();
+        if outermost && select.from.is_empty() && self.reads_something(select) {
+            select.from.push(stream());
+        }
+        self.resolver.scopes.push(Scope::default());
+        self.from(&mut select.from)?;
+        if let Some(condition) = &mut select.selection {
+            self.walk().conjuncts(condition, true)?;
+            self.resolver.require(condition);
+        }
+        let items = self.items(select, names.as_deref(), emit)?;
+        self.group(select, &items)?;
+        let mut columns = Vec::new();
+        select.projection.clear();
+        for item in &items {
+            columns.push(self.item(item, emit, &mut select.projection)?);
+        }
+        if let Some(having) = &mut select.having {
+            self.walk().condition(having, Context::default())?;
+        }
+        if let Some(qualify) = &mut select.qualify {
+            self.walk().condition(qualify, Context::default())?;
+        }
+        self.order_by(order_by, &items, &columns)?;
+        if let Some(grouped) = self.resolver.scopes.pop().and_then(|scope| scope.grouped) {
+            select.group_by = self.group_by(grouped);
+            self.groups = true;
+        }
+        Ok(columns)
+    }
+
+    /// Whether a `select` without `from` names a column, `*` or an aggregate.
+    fn reads_something(&self, select: &Select) -> bool {
+        let wildcard = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+        select.projection.iter().any(wildcard) || self.names_something(select)
+    }
+
+    /// Whether a `select` names a column or an aggregate. What its subqueries name is theirs, unless they say otherwise.
+    fn names_something(&self, select: &Select) -> bool {
+        let is_stream = |name: &Ident| name.quote_style.is_none() && name.value.eq_ignore_ascii_case(STREAM);
+        has_expr_within(select, |expr, depth| match expr {
+            Expr::CompoundIdentifier(names) => depth == 0 || names.first().is_some_and(is_stream),
+            Expr::Identifier(_) => depth == 0,
+            Expr::Function(function) => depth == 0 && (self.resolver.aggregates)(&function_name(function)),
+            _ => false,
+        })
+    }
+}

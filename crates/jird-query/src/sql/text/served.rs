@@ -1,0 +1,121 @@
+//! What queries of others may not be, who may be anybody.
+//!
+//! Planning a query takes time, memory and stack, which nothing bounds but the text of the query; and some functions
+//! make as much of one value as a number says.
+
+use super::parse::{Asks, Parsed};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations,
+};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// The most tables, if each use of a `with` counts as all that is in it, because it is planned each time.
+const TABLES_MAX: u64 = 100;
+/// The most columns of a `select`.
+const COLUMNS_MAX: usize = 1000;
+
+/// Functions whose results may be as long as a number says.
+const UNBOUNDED: [&str; 11] = [
+    "array_repeat",
+    "array_resize",
+    "gen_series",
+    "generate_series",
+    "list_repeat",
+    "list_resize",
+    "lpad",
+    "range",
+    "repeat",
+    "rpad",
+    "space",
+];
+
+/// Refuses queries that take very much to plan, functions that fill all memory at one call, views, and all but rows:
+/// the rest tells of files, or takes several queries.
+pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
+    if !parsed.views.is_empty() {
+        return Err(Error::sql("one query at a time"));
+    }
+    let asks = match parsed.asks {
+        Asks::Rows => None,
+        Asks::Plan => Some("explain"),
+        Asks::Description => Some("describe"),
+        Asks::Summary => Some("summarize"),
+        Asks::Copy(_) => Some("copy"),
+        Asks::Names(_) => Some("show tables"),
+    };
+    if let Some(asks) = asks {
+        return Err(Error::sql(format!("`{asks}` is for the command line")));
+    }
+    let mut watch = Watch::default();
+    if let ControlFlow::Break(error) = parsed.query.visit(&mut watch) {
+        return Err(error);
+    }
+    match watch.tables(&parsed.query) {
+        0..=TABLES_MAX => Ok(()),
+        _ => {
+            Err(Error::sql(format!("queries of others read at most {TABLES_MAX} tables, each `with` as often as used")))
+        }
+    }
+}
+
+/// Walks a query.
+#[derive(Default)]
+struct Watch {
+    /// How many tables each `with` reads; of several with one name, the most.
+    withs: HashMap<String, u64>,
+}
+
+impl Watch {
+    fn tables(&self, query: &Query) -> u64 {
+        let mut tables = 0_u64;
+        let _ = visit_relations(query, |name: &ObjectName| {
+            let known = match &name.0[..] {
+                [ObjectNamePart::Identifier(name)] => self.withs.get(&name.value).copied(),
+                _ => None,
+            };
+            tables = tables.saturating_add(known.unwrap_or(1));
+            ControlFlow::<()>::Continue(())
+        });
+        tables
+    }
+}
+
+impl Visitor for Watch {
+    type Break = Error;
+
+    fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        for with in query.with.iter().flat_map(|with| &with.cte_tables) {
+            let tables = self.tables(&with.query).max(1);
+            let known = self.withs.entry(with.alias.name.value.clone()).or_default();
+            *known = tables.max(*known);
+        }
+        if let SetExpr::Select(select) = &*query.body {
+            return columns(select);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+        let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
+        match function.name.0.last() {
+            Some(ObjectNamePart::Identifier(name))
+                if UNBOUNDED.iter().any(|known| known.eq_ignore_ascii_case(&name.value)) =>
+            {
+                let start = name.span.start;
+                let message = format!("`{}` is not for queries of others: it can fill all memory", name.value);
+                ControlFlow::Break(Error::sql(message).at(start.line, start.column))
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+fn columns(select: &Select) -> ControlFlow<Error> {
+    if select.projection.len() > COLUMNS_MAX {
+        let message = format!("queries of others have at most {COLUMNS_MAX} columns");
+        return ControlFlow::Break(Error::sql(message));
+    }
+    ControlFlow::Continue(())
+}

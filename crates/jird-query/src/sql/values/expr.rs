@@ -1,0 +1,316 @@
+//! Rewrites expressions: every name in them becomes a column.
+
+use super::times::is_span;
+use super::walk::{Emit, Walk};
+use crate::error::Error;
+use crate::sql::base::forms::{Form, canonical, compared, mixed, to_json};
+use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT};
+use crate::sql::base::literal::{is_json, is_long};
+use crate::sql::base::syntax::{arguments, bracketed, call, is_call, null, number, string};
+use crate::sql::resolve::columns::{DerivedKind, Resolved};
+use crate::sql::resolve::resolver::{Context, Wants};
+use crate::sql::resolve::uses::{Kept, Rep};
+use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator,
+};
+
+impl dyn Walk<'_> + '_ {
+    /// Rewrites an expression whose value is used. Returns the form of the value.
+    pub(crate) fn rewrite(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        if let Some(form) = self.column_or_constant(expr, context)? {
+            return Ok(form);
+        }
+        match expr {
+            Expr::Nested(inner) => self.any(inner, context),
+            Expr::Case { .. } => self.case(expr, context),
+            Expr::Subquery(query) => self.value_of_query(query),
+            Expr::Function(_) => self.function(expr, context),
+            Expr::CompoundFieldAccess { .. } => match self.subscripts(expr, context)? {
+                Some(form) => Ok(form),
+                None => Err(Error::sql(format!("`{expr}` is not supported"))),
+            },
+            // Times are of UTC, and say so.
+            Expr::TypedString(typed) if matches!(typed.data_type, DataType::Timestamp(..)) => {
+                *expr = call("timestamp", vec![Expr::Value(typed.value.clone())]);
+                Ok(Form::Typed)
+            }
+            Expr::AtTimeZone { timestamp, time_zone } => {
+                self.time(timestamp, context)?;
+                *expr = call(AT_TIME_ZONE, vec![(**timestamp).clone(), (**time_zone).clone()]);
+                Ok(Form::Typed)
+            }
+            Expr::BinaryOp { op, .. } if is_arithmetic(op) => self.arithmetic(expr, context),
+            Expr::Cast { expr: inner, data_type, .. } if is_json(data_type) => {
+                let written = inner.to_string();
+                let form = self.any(inner, context)?;
+                let index = self.resolver().narrowed(&written, Kept::Json);
+                *expr = call(JSON_IN_TEXT, vec![to_json((**inner).clone(), form), index]);
+                Ok(Form::Json)
+            }
+            Expr::Array(_) => self.array(expr, context),
+            // Unlike DataFusion's negation, `0 - x` does not overflow unnoticed.
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if self.is_column(inner)? => {
+                let zero = number(0);
+                *expr = Expr::BinaryOp { left: zero.into(), op: BinaryOperator::Minus, right: inner.clone() };
+                self.arithmetic(expr, context)
+            }
+            Expr::Ceil { expr: inner, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                *expr = call("ceil", vec![(**inner).clone()]);
+                self.call(expr, context)
+            }
+            Expr::Floor { expr: inner, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                *expr = call("floor", vec![(**inner).clone()]);
+                self.call(expr, context)
+            }
+            expr => self.parts(expr, context).map(|()| Form::Typed),
+        }
+    }
+
+    /// Rewrites what is a group, a column, a condition on fields, or a long constant. `None` for all else.
+    fn column_or_constant(&mut self, expr: &mut Expr, context: Context) -> Result<Option<Form>, Error> {
+        if !context.in_aggregate
+            && let Some(grouped) = self.resolver().scopes.last().and_then(|scope| scope.grouped.as_ref())
+            && let Some((rewritten, form)) = grouped.group_of(expr)
+        {
+            *expr = rewritten.clone();
+            return Ok(Some(form));
+        }
+        match self.resolver().resolve(expr)? {
+            Some(Resolved::Field(field)) => {
+                let form;
+                (*expr, form) = self.resolver().value(&field, context)?;
+                return Ok(Some(form));
+            }
+            Some(Resolved::Computed(computed)) => {
+                *expr = self.resolver().computed(&computed, context);
+                return Ok(Some(computed.form));
+            }
+            None => {}
+        }
+        if let Some(leaf) = self.resolver().leaf(expr, false, context)? {
+            *expr = leaf;
+            return Ok(Some(Form::Typed));
+        }
+        if is_long(expr) {
+            *expr = to_json(expr.clone(), Form::Typed);
+            return Ok(Some(Form::Json));
+        }
+        Ok(None)
+    }
+
+    /// Rewrites a query whose only column is used as a value.
+    fn value_of_query(&mut self, query: &mut Query) -> Result<Form, Error> {
+        let columns = self.query(query, Emit::Fixed(Rep::Typed), false)?;
+        let is_json = matches!(
+            columns.first().map(|column| &column.kind),
+            Some(DerivedKind::Computed(Form::Json) | DerivedKind::Fixed(_, Rep::Raw | Rep::Json | Rep::Key))
+        );
+        Ok(if is_json { Form::Json } else { Form::Typed })
+    }
+
+    /// Rewrites a call: of a function that builds values, of one of arrays, or of another one.
+    fn function(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        if let Expr::Function(function) = &*expr
+            && is_call(function, "nullif")
+        {
+            let arguments = arguments(function).into_iter().cloned().collect::<Vec<_>>();
+            let [value, other] = <[Expr; 2]>::try_from(arguments).map_err(|_| Error::sql("nullif takes two values"))?;
+            *expr = null_if(value, other);
+            return self.case(expr, context);
+        }
+        if let Some(form) = self.building(expr, context)? {
+            return Ok(form);
+        }
+        match self.array_function(expr, context)? {
+            Some(form) => Ok(form),
+            None => self.call(expr, context),
+        }
+    }
+
+    /// `[a, b]`
+    fn array(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::Array(array) = expr else { return Ok(Form::Typed) };
+        if self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
+            return Ok(Form::Typed);
+        }
+        let element = |element: &Expr| call("coalesce", vec![element.clone(), string("null")]);
+        let elements = array.elem.iter().map(element).collect::<Vec<_>>();
+        *expr = bracketed(call("concat_ws", [vec![string(",")], elements].concat()));
+        Ok(Form::Json)
+    }
+
+    /// Whether an expression names a field, or is a value of several kinds.
+    fn is_column(&mut self, expr: &Expr) -> Result<bool, Error> {
+        if self.resolver().resolve(expr)?.is_some() {
+            return Ok(true);
+        }
+        let Expr::Nested(inner) = expr else { return Ok(false) };
+        self.is_column(inner)
+    }
+
+    /// `+`, `-`, `*`, `/` and `%`, also of numbers in JSON text.
+    fn arithmetic(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::BinaryOp { left, op, right } = expr else { return Ok(Form::Typed) };
+        if self.moved((left, op, right), context)? {
+            return Ok(Form::Typed);
+        }
+        let written = [left.to_string(), right.to_string()];
+        let forms = [self.any(left, context)?, self.any(right, context)?];
+        if forms == [Form::Typed; 2] {
+            return Ok(Form::Typed);
+        }
+        let mut given = vec![string(&op.to_string())];
+        for ((side, form), written) in [left, right].into_iter().zip(forms).zip(&written) {
+            given.push(self.resolver().only_numbers(to_json((**side).clone(), form), written));
+        }
+        *expr = call(JSON_ARITHMETIC, given);
+        Ok(Form::Json)
+    }
+
+    /// Rewrites the parts of an expression.
+    fn parts(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
+        let text = Context { wants: Wants::Texts, ..context };
+        match expr {
+            Expr::Value(_) | Expr::TypedString(_) | Expr::Interval(_) => Ok(()),
+            Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. }
+            | Expr::UnaryOp { op: UnaryOperator::Not, .. } => self.logic(expr, context),
+            Expr::BinaryOp { left, op, right } if is_comparison(op) => {
+                if self.as_times(&mut [&mut **left, &mut **right], context)? {
+                    return Ok(());
+                }
+                let forms = (self.any(left, context)?, self.any(right, context)?);
+                if forms != (Form::Typed, Form::Typed) {
+                    let (left, right) = (to_json((**left).clone(), forms.0), to_json((**right).clone(), forms.1));
+                    *expr = compared(left, op.clone(), right);
+                }
+                Ok(())
+            }
+            Expr::BinaryOp { left, op, right } => {
+                let joins = Context { wants: Wants::AllAsTexts, ..context };
+                let context = if *op == BinaryOperator::StringConcat { joins } else { context };
+                self.expr(left, context)?;
+                self.expr(right, context)
+            }
+            Expr::IsTrue(inner) | Expr::IsNotTrue(inner) | Expr::IsFalse(inner) | Expr::IsNotFalse(inner) => {
+                self.condition(inner, context)
+            }
+            Expr::IsUnknown(inner) | Expr::IsNotUnknown(inner) => self.condition(inner, context),
+            Expr::Cast { expr: inner, data_type, .. } => self.cast(inner, &data_type.to_string(), context),
+            Expr::UnaryOp { expr: inner, .. } | Expr::Ceil { expr: inner, .. } | Expr::Floor { expr: inner, .. } => {
+                self.expr(inner, context)
+            }
+            Expr::IsNull(inner) | Expr::IsNotNull(inner) => self.any(inner, context).map(|_| ()),
+            Expr::Extract { expr: inner, .. } if is_span(inner) => self.expr(inner, context),
+            Expr::Extract { expr: inner, .. } => self.time(inner, context),
+            Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
+                if self.alike(vec![&mut **left, &mut **right], context)? == Form::Json {
+                    **left = canonical((**left).clone());
+                    **right = canonical((**right).clone());
+                }
+                Ok(())
+            }
+            Expr::Between { .. } => self.between(expr, context),
+            Expr::Like { expr, pattern, .. }
+            | Expr::ILike { expr, pattern, .. }
+            | Expr::SimilarTo { expr, pattern, .. }
+            | Expr::RLike { expr, pattern, .. } => self.all([&mut **expr, &mut **pattern], text),
+            Expr::Position { expr, r#in } => self.all([&mut **expr, &mut **r#in], text),
+            Expr::InList { .. } => self.in_list(expr, context),
+            Expr::Tuple(list) => self.all(list, context),
+            Expr::Substring { expr, substring_from, substring_for, .. } => {
+                self.expr(expr, text)?;
+                self.all(substring_from.iter_mut().chain(substring_for).map(|part| &mut **part), context)
+            }
+            Expr::Trim { trim_what, expr, trim_characters, .. } => {
+                self.expr(expr, text)?;
+                self.all(trim_what.iter_mut().map(|part| &mut **part), text)?;
+                self.all(trim_characters.iter_mut().flatten(), text)
+            }
+            Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+                self.all([&mut **expr, &mut **overlay_what], text)?;
+                self.expr(overlay_from, context)?;
+                self.all(overlay_for.iter_mut().map(|part| &mut **part), context)
+            }
+            Expr::Exists { .. } => self.exists(expr),
+            Expr::InSubquery { .. } => self.in_rows(expr, context),
+            other => Err(Error::sql(format!("`{other}` is not supported"))),
+        }
+    }
+
+    /// Rewrites what is cast to a type.
+    fn cast(&mut self, inner: &mut Expr, data_type: &str, context: Context) -> Result<(), Error> {
+        let name = data_type.to_lowercase();
+        let is = |kinds: &[&str]| kinds.iter().any(|kind| name.starts_with(kind));
+        if is(&["varchar", "char", "text", "string"]) {
+            self.expr(inner, Context { wants: Wants::AllAsTexts, ..context })
+        } else if is(&["double", "float", "real"]) {
+            self.expr(inner, context)
+        } else {
+            let written = inner.to_string();
+            if self.any(inner, context)? == Form::Json {
+                if !is(&["int", "bigint", "smallint", "tinyint", "decimal", "numeric", "unsigned"]) {
+                    return Err(mixed(&written, "this cast"));
+                }
+                // A text of digits is cast exactly.
+                *inner = self.resolver().only_numbers((*inner).clone(), &written);
+                if !is(&["decimal", "numeric"]) {
+                    *inner = call(JSON_ARITHMETIC, vec![string("integer"), (*inner).clone(), string("0")]);
+                }
+            }
+            Ok(())
+        }
+    }
+
+    fn logic(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
+        match expr {
+            Expr::BinaryOp { left, right, .. } => {
+                self.condition(left, context)?;
+                self.condition(right, context)
+            }
+            Expr::UnaryOp { expr: inner, .. } => self.condition(inner, context),
+            _ => Ok(()),
+        }
+    }
+
+    /// If one result is JSON text, all are.
+    fn case(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::Case { operand, conditions, else_result, .. } = expr else { return Ok(Form::Typed) };
+        // `case x when 1 …` compares exactly, as `x = 1` does.
+        if let Some(operand) = operand.take() {
+            for when in conditions.iter_mut() {
+                let right = std::mem::replace(&mut when.condition, null());
+                when.condition = Expr::BinaryOp { left: operand.clone(), op: BinaryOperator::Eq, right: right.into() };
+            }
+        }
+        let mut results = Vec::new();
+        for when in conditions {
+            self.condition(&mut when.condition, context)?;
+            results.push(&mut when.result);
+        }
+        results.extend(else_result.as_deref_mut());
+        self.alike(results, context)
+    }
+}
+
+/// `nullif(value, other)`, by a comparison that is exact.
+fn null_if(value: Expr, other: Expr) -> Expr {
+    let is_equal = Expr::BinaryOp { left: value.clone().into(), op: BinaryOperator::Eq, right: other.into() };
+    Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: vec![CaseWhen { condition: is_equal, result: null() }],
+        else_result: Some(value.into()),
+    }
+}
+
+fn is_arithmetic(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
+    matches!(op, Plus | Minus | Multiply | Divide | Modulo)
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
+}
