@@ -6,9 +6,9 @@
 
 use super::feed::Feed;
 use super::format::Format;
+use super::jobs::once;
 use super::open::{Opened, Reader};
 use super::source::{Content, content};
-use super::write::once;
 use anyhow::{Context, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};

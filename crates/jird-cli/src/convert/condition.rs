@@ -1,7 +1,6 @@
 //! `--where`: keeps only records for which a condition holds.
 
 use super::ConvertArgs;
-use super::feed::selected;
 use super::source::AnySource;
 use anyhow::{Error, Result};
 use jird::event::filter::Project;
@@ -90,4 +89,10 @@ fn written(args: &ConvertArgs) -> Result<Option<Condition>> {
 #[expect(clippy::unnecessary_wraps, reason = "SQL is read where `query` is built in")]
 fn written(_: &ConvertArgs) -> Result<Option<Condition>> {
     Ok(None)
+}
+
+/// The top-level keys that `--select` names; `None` if that is all keys.
+pub(super) fn selected(args: &ConvertArgs) -> Option<Vec<String>> {
+    let top = |path: &String| path.split('.').next().filter(|key| *key != "*").map(str::to_owned);
+    if args.select.is_empty() { None } else { args.select.iter().map(top).collect() }
 }

@@ -1,8 +1,8 @@
 //! Databases as targets: one table for each input.
 
 use super::feed::Feed;
+use super::jobs::{Job, clash, jobs};
 use super::open::Opened;
-use super::write::{Job, clash, jobs};
 use super::{ConvertArgs, source};
 use crate::input::LOCKED;
 use crate::outcome::{BadData, words};

@@ -1,7 +1,7 @@
 //! Sends inputs through filters to a sink, and handles bad records.
 
 use super::any_sink::AnySink;
-use super::condition::Where;
+use super::condition::{Where, selected};
 use super::fields::Fields;
 use super::met::Met;
 use super::open::Opened;
@@ -451,10 +451,4 @@ fn dotted(path: &jird::Path) -> String {
 /// Turns `a.b` into a pointer.
 fn pointer(path: &str) -> String {
     path.split('.').fold(jird::Path::root(), jird::Path::key).to_string()
-}
-
-/// The top-level keys that `--select` names; `None` if that is all keys.
-pub(super) fn selected(args: &ConvertArgs) -> Option<Vec<String>> {
-    let top = |path: &String| path.split('.').next().filter(|key| *key != "*").map(str::to_owned);
-    if args.select.is_empty() { None } else { args.select.iter().map(top).collect() }
 }

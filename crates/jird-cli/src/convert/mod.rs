@@ -26,6 +26,7 @@ mod database;
 mod feed;
 mod fields;
 mod format;
+mod jobs;
 mod met;
 mod open;
 mod overlap;

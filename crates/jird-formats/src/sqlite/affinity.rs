@@ -102,6 +102,16 @@ pub(super) fn reads_as_number(text: &str) -> bool {
     len > 0 && bytes.iter().take_while(|byte| **byte != 0).all(|byte| is_space(*byte))
 }
 
+/// Whether a declared type is one of blobs.
+pub(super) fn is_declared_blob(declared: &str) -> bool {
+    Affinity::of(declared, false) == Affinity::None && !declared.is_empty()
+}
+
+/// Whether a declared type is one of JSON.
+pub(super) fn is_declared_json(declared: &str) -> bool {
+    declared.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("json"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,9 +15,8 @@
 //! The condition leaves out what cannot be written so: comparisons with a text that the column's affinity would turn
 //! into a number, columns of JSON, patterns, `not`.
 
-use super::affinity::{Affinity, reads_as_number};
+use super::affinity::{Affinity, is_declared_json, reads_as_number};
 use super::database::{TableInfo, quote};
-use super::sink::is_declared_json;
 use jird::Path;
 use jird::record::{Comparison, Literal, Predicate, Step};
 use rusqlite::types::Value;

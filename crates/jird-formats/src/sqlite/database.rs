@@ -1,8 +1,7 @@
 //! Opening a database, and what it says about its tables.
 
-use super::affinity::{Affinity, Fit};
-use super::sink::{is_declared_blob, is_declared_json, not_base64, told};
-use super::value::{self, Value};
+use super::affinity::{Affinity, Fit, is_declared_blob, is_declared_json};
+use super::value::{self, Value, told};
 use super::{SqliteError, SqliteErrorKind};
 use crate::cell::Cell;
 use rusqlite::types::ValueRef;
@@ -405,4 +404,12 @@ impl ColumnInfo {
         }
         value.bind(statement, parameter).map_err(|error| SqliteError::sqlite("binding a value", error))
     }
+}
+
+/// The error for a string that does not stand for bytes.
+#[cold]
+pub(super) fn not_base64(column: &str, text: &str) -> SqliteError {
+    let (text, column) = (told(Value::Text(text)), quote(column));
+    let message = format!("{text} is not valid base64, which the blobs of column {column} are written as");
+    SqliteError::new(SqliteErrorKind::Value, message)
 }

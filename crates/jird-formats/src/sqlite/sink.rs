@@ -4,11 +4,10 @@ mod pending;
 mod seen;
 mod table;
 
-use super::affinity::Affinity;
 use super::database::quote;
 use super::insert::{Insert, RowNumbers, rows_per_statement};
 use super::scope::Scope;
-use super::value::{self, Value, blob_of};
+use super::value::{self, Value, blob_of, told};
 use super::{Definition, SqliteError, SqliteErrorKind};
 use crate::cell::Cell;
 use crate::rows::{Row, Rows, Table};
@@ -333,15 +332,6 @@ impl Table for SqliteSink<'_> {
     }
 }
 
-/// Whether a declared type is one of blobs.
-pub(super) fn is_declared_blob(declared: &str) -> bool {
-    Affinity::of(declared, false) == Affinity::None && !declared.is_empty()
-}
-
-pub(super) fn is_declared_json(declared: &str) -> bool {
-    declared.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("json"))
-}
-
 pub(super) fn insert_failed(table: &str, error: rusqlite::Error) -> SqliteError {
     SqliteError::sqlite(format_args!("inserting into the table {}", quote(table)), error)
 }
@@ -351,23 +341,4 @@ pub(super) fn insert_failed(table: &str, error: rusqlite::Error) -> SqliteError 
 pub(super) fn unfit(table: &str, column: &str, value: Value<'_>) -> SqliteError {
     let message = format!("{} would change in the column {} of {}", told(value), quote(column), quote(table));
     SqliteError::new(SqliteErrorKind::Value, message)
-}
-
-/// The error for a string that does not stand for bytes.
-#[cold]
-pub(super) fn not_base64(column: &str, text: &str) -> SqliteError {
-    let (text, column) = (told(Value::Text(text)), quote(column));
-    let message = format!("{text} is not valid base64, which the blobs of column {column} are written as");
-    SqliteError::new(SqliteErrorKind::Value, message)
-}
-
-/// A value in words.
-#[cold]
-pub(super) fn told(value: Value<'_>) -> String {
-    match value {
-        Value::Text(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
-        Value::Integer(value) => format!("the integer {value}"),
-        Value::Real(value) => format!("the number {value}"),
-        Value::Null | Value::Blob(_) => "a value".into(),
-    }
 }

@@ -1,9 +1,9 @@
 //! A table or a query as a source.
 
+use super::affinity::is_declared_json;
 use super::database::{check_schema, quote};
 use super::pieces::TablePiece;
 use super::rust::free;
-use super::sink::is_declared_json;
 use super::{SqliteError, SqliteErrorKind};
 use crate::bad_value::{BadValue, RawRecord, Untold};
 use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Row, Scalar, Sink, Source};

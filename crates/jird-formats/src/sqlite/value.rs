@@ -88,3 +88,14 @@ fn written<'a>(value: &dyn Display, scratch: &'a mut String) -> Value<'a> {
     write!(scratch, "{value}").expect("a `String` takes everything");
     Value::Text(scratch)
 }
+
+/// A value in words.
+#[cold]
+pub(super) fn told(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
+        Value::Integer(value) => format!("the integer {value}"),
+        Value::Real(value) => format!("the number {value}"),
+        Value::Null | Value::Blob(_) => "a value".into(),
+    }
+}

@@ -1,6 +1,6 @@
 //! Makes the columns of a block from its documents.
 
-use super::{ColumnFacts, write};
+use super::{ColumnFacts, texts};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder};
 use arrow_schema::{DataType, Field as ArrowField};
@@ -182,7 +182,7 @@ impl Building {
                     } else {
                         f64::INFINITY
                     });
-                    write::number(double, written);
+                    texts::number(double, written);
                     double
                 }));
                 number.is_some()
@@ -192,12 +192,12 @@ impl Building {
                 let short = field.raw().len() <= 6 * TEXT_MAX + 2;
                 let text = if short { field.text(decoded).filter(|text| text.len() <= TEXT_MAX) } else { None };
                 values.append_option(text);
-                text.map(|text| write::text(text, written)).is_some()
+                text.map(|text| texts::text(text, written)).is_some()
             }
             Values::Bools(values) => {
                 let value = field.as_bool();
                 values.append_option(value);
-                value.map(|value| write::bool(value, written)).is_some()
+                value.map(|value| texts::bool(value, written)).is_some()
             }
         };
         facts.add_if(!has_value && !field.is_null(), ColumnFacts::HAS_OTHERS);

@@ -24,6 +24,7 @@ mod build;
 mod cell;
 mod decide;
 mod fields;
+mod texts;
 mod write;
 
 pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};

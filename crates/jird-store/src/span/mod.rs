@@ -11,6 +11,7 @@ mod flush;
 mod index_file;
 mod open;
 mod read;
+mod rows;
 mod table;
 mod walk;
 mod write;
@@ -19,7 +20,7 @@ pub(crate) use index_file::IndexFile;
 pub(crate) use open::SpanFile;
 #[cfg(test)]
 pub(crate) use read::places;
-pub(crate) use read::{BlockRows, Fault};
+pub(crate) use rows::{BlockRows, Fault};
 pub(crate) use table::{BlockEntry, Table};
 pub(crate) use walk::summary;
 pub(crate) use write::{Effort, SpanWriter, rebuild_index};

@@ -1,7 +1,7 @@
 //! The table of a span whose index file cannot be read: from its footer, or from its messages, one after the other.
 
 use super::arrow::{self, ARROW_MAGIC, TABLE_KEY};
-use super::read::{Fault, rows_of};
+use super::rows::{Fault, rows_of};
 use super::{BLOCK_BYTES_MAX, BlockEntry, Table};
 use crate::files::{Input, checksum, has_checksum, read_exact};
 use crate::manifest::SpanEntry;

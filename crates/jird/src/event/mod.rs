@@ -31,6 +31,7 @@
 //! events.
 
 mod condition;
+mod facts;
 pub mod filter;
 #[cfg(feature = "serde")]
 mod from_types;
@@ -43,11 +44,11 @@ mod pattern;
 mod pipe;
 mod protocol;
 mod recording;
-mod row;
 mod tape;
 mod tracker;
 
 pub use condition::Condition;
+pub use facts::{Failure, Interest, Key, Numeral, Place, Timestamp, base64};
 #[cfg(feature = "serde")]
 pub use from_types::{Values, send_value};
 #[cfg(feature = "serde")]
@@ -59,9 +60,8 @@ pub use keys::KeyTable;
 pub use parts::{PartBuffer, Parts};
 pub use pattern::{BadPattern, Pattern};
 pub use pipe::{Pipe, PipeError, pipe};
-pub use protocol::{Failure, Interest, Key, Numeral, Place, Scalar, Sink, Source, Timestamp, base64, copy};
+pub use protocol::{Row, Scalar, Sink, Source, copy};
 pub use recording::{Recording, Replay};
-pub use row::Row;
 pub use tape::{JsonText, Parsed, send, send_text};
 
 /// Appends a string as JSON, with its quotes and with as few escapes as possible.

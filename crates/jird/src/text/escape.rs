@@ -3,7 +3,6 @@
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity, with room made before")]
 
 use super::swar::{below, equal, lowest};
-use super::writer::Out;
 use crate::kernel::{BLOCK, Kernel, Pass, SHORT, Simd, any_escapes, escapes};
 use core::mem::MaybeUninit;
 
@@ -49,15 +48,6 @@ pub(super) fn is_plain(key: &[u8]) -> bool {
         _ => u64::from(rest.iter().any(|&byte| needs(byte))),
     };
     seen | last == 0
-}
-
-/// Appends `content` as a JSON string with its quotes, as a writer does.
-pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
-    let mut whole = Out::new(core::mem::take(out), ());
-    let mut writer = whole.writer();
-    writer.string(content).expect("a vector takes everything");
-    writer.commit();
-    *out = whole.into_buffer();
 }
 
 /// Copies `content`, at most a block, to `to`, up to the first byte that needs an escape. Returns the number of bytes
@@ -393,7 +383,7 @@ fn hits(word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::escape_into;
 
     fn escaped(content: &str) -> String {
         let mut out = b"before".to_vec();

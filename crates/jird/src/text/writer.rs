@@ -105,6 +105,15 @@ const PART: usize = 4096;
 /// A position beyond the end of any buffer: asking for room there ends in [`make_room`], which returns an error.
 const NOWHERE: usize = usize::MAX / 2;
 
+/// Appends `content` as a JSON string with its quotes, as a writer does.
+pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
+    let mut whole = Out::new(core::mem::take(out), ());
+    let mut writer = whole.writer();
+    writer.string(content).expect("a vector takes everything");
+    writer.commit();
+    *out = whole.into_buffer();
+}
+
 impl<S: Sink> Out<S> {
     /// Appends to `buffer`.
     pub(crate) fn new(buffer: Vec<u8>, sink: S) -> Self {

@@ -1,10 +1,11 @@
 //! The sink's rows that wait until a statement is full, and how they are written.
 
 use super::table::Form;
-use super::{SqliteSink, insert_failed, not_base64, seen, unfit};
+use super::{SqliteSink, insert_failed, seen, unfit};
 use crate::cell::Cell;
 use crate::rows::Row;
 use crate::sqlite::affinity::Fit;
+use crate::sqlite::database::not_base64;
 use crate::sqlite::database::quote;
 use crate::sqlite::insert::{Insert, rows_per_statement};
 use crate::sqlite::value::{self, Value};

@@ -1,8 +1,9 @@
 //! The sink's table: what exists, what is created, and which column belongs to which key.
 
-use super::{Mode, SqliteSink, is_declared_blob, is_declared_json, seen};
+use super::{Mode, SqliteSink, seen};
 use crate::rows::VALUE;
 use crate::sqlite::affinity::Affinity;
+use crate::sqlite::affinity::{is_declared_blob, is_declared_json};
 use crate::sqlite::database::{TableInfo, quote};
 use crate::sqlite::insert::RowNumbers;
 use crate::sqlite::rust::free;

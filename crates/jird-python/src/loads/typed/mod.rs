@@ -10,6 +10,7 @@
 //! ```
 
 mod decode;
+mod decoder;
 mod fault;
 mod objects;
 mod plan;

@@ -1,6 +1,6 @@
 //! Values with named fields: instances of classes, typed dicts, named tuples.
 
-use super::decode::{Decoder, Got};
+use super::decoder::{Decoder, Got};
 use super::fault::Fault;
 use super::plan::{Absent, Field, How, Object};
 use crate::raw::make::{self, Keeps};

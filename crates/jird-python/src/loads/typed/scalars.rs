@@ -1,6 +1,6 @@
 //! Strings and numbers that stand for something else, and the choice by a tag.
 
-use super::decode::{Decoder, Got, wanted};
+use super::decoder::{Decoder, Got, wanted};
 use super::fault::Fault;
 use super::plan::{Choice, Step, Union};
 use super::times;

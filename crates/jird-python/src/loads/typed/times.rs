@@ -1,6 +1,6 @@
 //! Dates, times and durations, from RFC 3339 and ISO 8601.
 
-use super::decode::{Got, wanted};
+use super::decoder::{Got, wanted};
 use super::fault::Fault;
 use super::plan::Step;
 use jird::Value;
