@@ -46,6 +46,10 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
                 log.run_tests(command.args(["--", "--nocapture"]).env("JIRD_RANDOM", "5000 2000 500"))
             },
         ),
+        Step::new("growth", "the cost of the program's commands is linear on all shapes of input", |house, log| {
+            let mut command = house.cargo(["test", "--release", "--package", "jird-cli", "--test", "growth"]);
+            log.run_tests(command.env("JIRD_GROWTH", "all"))
+        }),
         Step::new("narrow", "all tests of the engine on 32 bits", |house, log| match missing_for_narrow(house) {
             Some(missing) => Outcome::Skipped(missing),
             None => narrow_tests(house, log, &["--lib", "--test", "all", "--test", "miri"]),

@@ -1,12 +1,13 @@
 //! Checks the layers of each crate: which of its folders uses which, and the names of its types.
 //!
 //! A folder uses only the folders before it in its crate's list. So a reader of a folder needs to know only those below
-//! it, and a change to a folder cannot affect those below.
+//! it, and a change to a folder cannot affect those below. Within every folder, at most two files use each other.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::graph::{Graph, circles};
 use crate::house::House;
 use crate::lines::without_tests;
 use crate::step::Step;
@@ -118,6 +119,7 @@ fn faults(house: &House) -> io::Result<Vec<String>> {
         source.names_used_again(layers.name, &mut faults);
         source.unsafe_elsewhere(layers.name, &mut faults);
         source.opens_elsewhere(layers.name, &mut faults);
+        source.circles(layers.name, &mut faults);
     }
     Ok(faults)
 }
@@ -179,6 +181,16 @@ impl Source {
                     }
                     Some(_) => {}
                 }
+            }
+        }
+    }
+
+    /// Finds more than two files or folders of one folder that use each other.
+    fn circles(&self, krate: &str, faults: &mut Vec<String>) {
+        for (folder, arrows) in Graph::of(&self.files).folders() {
+            for circle in circles(&arrows).into_iter().filter(|circle| circle.len() > 2) {
+                let (folder, circle) = (folder.join("/"), circle.join(", "));
+                faults.push(format!("{krate}: a circle in {folder}/: {circle}"));
             }
         }
     }

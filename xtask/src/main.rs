@@ -6,6 +6,7 @@ mod budget; // what a build and a start cost, and may cost
 mod deb; // `deb`: the Debian package
 mod deep; // `deep`: the checks that take too long for every change
 mod fuzz; // the fuzz targets, for a number of seconds or executions
+mod graph; // which module uses which, and circles
 mod growth; // checks with valgrind that costs are linear
 mod house; // where files are, and what this machine has
 mod layers; // which folder uses which, and the names of types

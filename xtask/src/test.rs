@@ -197,9 +197,18 @@ fn has_avx512() -> bool {
 }
 
 fn checked() -> Step {
-    Step::new("checked", "the engine's tests, optimised, every unchecked access checked", |house, log| {
-        log.run_tests(engine_elsewhere(house, "checked").arg("--release").env("JIRD_CHECKED", "1"))
+    Step::new("checked", "every public way into the engine, optimised, every unchecked access checked", |house, log| {
+        log.run_tests(&mut checked_build(house, &["--lib", "--test", "exhaustive", "--test", "miri"]))
     })
+}
+
+/// The build in which every unchecked access is checked and nothing else, as in a release. Builds with debug assertions
+/// check these accesses too.
+fn checked_build(house: &House, tests: &[&str]) -> Command {
+    let mut command = house.cargo(["test", "--package", "jird", "--release", "--target-dir"]);
+    command.arg(house.target.join("checked")).args(tests);
+    command.env("JIRD_CHECKED", "1").env("JIRD_MIRI", "long");
+    with_texts(house, command)
 }
 
 /// Tests of `all` in which no kernel has a part that other tests do not have: sizes and depths, types and streams that

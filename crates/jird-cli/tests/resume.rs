@@ -280,11 +280,11 @@ fn a_signal_says_what_was_taken_and_the_rest_follows() {
     while export(&folder) != text {
         thread::sleep(Duration::from_millis(5));
     }
-    let kill = format!("kill -INT {}", child.id());
+    let kill = format!("kill -TERM {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let _pipe = child.stdin.take();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.status.code(), Some(143));
     let wanted = format!("jird: <stdin>: 5 events taken up to line 5, byte {}, and nothing after that\n", text.len());
     assert_eq!(words(&output), wanted);
     assert_eq!(export(&folder), text);
