@@ -28,11 +28,7 @@ const CRATES: [Layers; 9] = [
         name: "jird-store",
         order: "error settings time notation files event index column log manifest source logs span clean snapshot tail writer store care",
     },
-    Layers {
-        name: "jird-query",
-        order: "nearest error types named defined interrupt threads input live sql report functions guard spill ordering filters rounded session bad scan infer prepared guess learned kinds notes groups \
-                ties arrival steady sparing repeated watched ordered registered output options inputs facts cluster execute run",
-    },
+    Layers { name: "jird-query", order: "base input sql functions guard scan output types plan setup cluster run" },
     Layers {
         name: "jird-serve",
         order: "error settings strangers sources file problem uri catalog ask rows again choice tag log kept readers pack journal body stream input \

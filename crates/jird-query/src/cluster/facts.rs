@@ -2,12 +2,12 @@
 
 use super::alone::Alone;
 use super::message::{of_json, to_json, wrong};
-use crate::bad::{Found, Kept, KeptWhat, Wrong};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp};
-use crate::prepared::Source;
-use crate::registered::Registered;
+use crate::scan::bad::{Found, Kept, KeptWhat, Wrong};
 use crate::scan::{Extent, NdjsonSource, Shared, note};
+use crate::setup::registered::Registered;
+use crate::types::prepared::Source;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
@@ -92,7 +92,7 @@ impl Bad {
         let file = kept.file;
         match kept.what {
             KeptWhat::Lines { start, found, notes } => {
-                let line = |(bad, raw): (&crate::bad::Bad, &[u8])| {
+                let line = |(bad, raw): (&crate::scan::bad::Bad, &[u8])| {
                     let (rule, unfit) = match &bad.what {
                         Wrong::Rule(kind, column) => (Some((kind.code().to_owned(), *column)), None),
                         Wrong::Unfit(words) => (None, Some(words.clone())),

@@ -3,7 +3,7 @@
 //! Between processes an error is a text, with words of others around it. Ours is found in it again by marks.
 
 use super::message::{of_json, to_json};
-use crate::error::{Error, ErrorKind};
+use crate::base::error::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,9 @@
 //! else that decided how it was rewritten, and the other process rewrites it again.
 
 use super::message::{self, PathName, of_json, wrong};
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::session::{is_aggregate, session};
+use crate::base::error::Error;
+use crate::base::interrupt::Interrupt;
+use crate::setup::session::{is_aggregate, session};
 use crate::sql::{self, Known, Leaf, Records, Rewritten, Style};
 use datafusion::error::Result;
 use serde::{Deserialize, Serialize};

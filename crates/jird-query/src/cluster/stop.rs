@@ -1,9 +1,9 @@
 //! Ends the work of a task.
 
 use super::alone::Alone;
-use crate::interrupt::Interrupt;
+use crate::base::interrupt::Interrupt;
+use crate::plan::watched::watched;
 use crate::scan::NdjsonSource;
-use crate::watched::watched;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_plan::ExecutionPlan;

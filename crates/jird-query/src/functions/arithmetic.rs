@@ -1,7 +1,7 @@
 //! Integer arithmetic that never wraps. DataFusion's `+`, `-`, `*` and `sum` would wrap silently.
 
 use super::{number_compare, time_compare};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::SUM_ARGUMENT;
 use arrow::array::ArrayRef;
 use arrow::compute::kernels::numeric;

@@ -2,7 +2,7 @@
 //! as doubles.
 
 use super::predicate::{as_json, json_field};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::JSON_ARITHMETIC;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef};

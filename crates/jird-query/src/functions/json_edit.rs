@@ -2,7 +2,7 @@
 //! and `json_merge_patch` (RFC 7396). Edit they leave alone keeps its bytes.
 
 use super::predicate::{as_json, json_field, json_texts};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::{JSON_INSERT, JSON_MERGE_PATCH, JSON_REMOVE, JSON_REPLACE, JSON_SET};
 use arrow::array::{Array, StringArray};
 use arrow::datatypes::{DataType, FieldRef};

@@ -1,7 +1,7 @@
 //! Matched regular expressions find in texts, as in `DuckDB`: `regexp_extract(text, pattern, group)`, `regexp_extract_all`, and
 //! `regexp_split_to_array`.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::array::{ArrayRef, AsArray, ListBuilder, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, Field};
 use arrow_cast::cast;

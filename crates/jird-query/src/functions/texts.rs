@@ -1,7 +1,7 @@
 //! Functions of texts that DataFusion does not have: `printf`, and texts in the form of URLs.
 
 use super::predicate::json_texts;
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::DataType;
 use arrow_cast::cast;

@@ -1,7 +1,7 @@
 //! `time_bucket('1 hour', t)`: the start of the bucket that contains a time.
 
 use super::timestamp::data_type;
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::array::timezone::Tz;
 use arrow::array::{AsArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, TimestampMicrosecondType};

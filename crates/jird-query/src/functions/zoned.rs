@@ -1,7 +1,7 @@
 //! Times as text, and in a time zone.
 
 use super::timestamp::data_type;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::{AT_TIME_ZONE, TO_CHAR};
 use arrow::array::timezone::Tz;
 use arrow::array::{AsArray, StringArray};

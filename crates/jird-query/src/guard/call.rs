@@ -2,7 +2,7 @@
 
 use super::Guard;
 use super::growth::{Arguments, Growth, constant_bytes};
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::array::ArrayRef;
 use arrow::compute::concat;
 use arrow::datatypes::{DataType, FieldRef};

@@ -4,7 +4,7 @@
 //! named, and whose values have no fixed width, is refused.
 
 use super::bytes::bytes;
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type, IntervalMonthDayNanoType};
 use arrow_cast::cast;
@@ -375,8 +375,8 @@ fn scale(value: &ArrayRef) -> Result<i128> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interrupt::Interrupt;
-    use crate::session::session;
+    use crate::base::interrupt::Interrupt;
+    use crate::setup::session::session;
 
     /// Aggregates. What they keep counts for the memory of a query, after each batch; results are one of the values that
     /// they read, or numbers, but for `array_agg`, `string_agg` and `json_histogram`, which windows do not take in queries of others.

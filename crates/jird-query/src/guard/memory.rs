@@ -1,6 +1,6 @@
 //! The memory of a query's values.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::array::{Array, ArrayData};
 use arrow::buffer::Buffer;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};

@@ -20,7 +20,7 @@ pub(crate) use growth::constant_bytes;
 pub(crate) use memory::Memory;
 pub(crate) use rule::GuardCalls;
 
-use crate::interrupt::Interrupt;
+use crate::base::interrupt::Interrupt;
 use std::sync::Arc;
 
 /// What all guarded calls of a query share.

@@ -5,7 +5,7 @@ use super::bytes::is_wider_than;
 use super::call::Guarded;
 use super::growth::{self, Growth};
 use super::operators::OfSign;
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};

@@ -2,7 +2,7 @@
 
 use super::elements::Layout;
 use super::{Access, From, InputFile, Progress, Reading, Refusal, Remotes};
-use crate::error::Error;
+use crate::base::error::Error;
 use jird_formats::DialectChoice;
 use jird_formats::files::FileFormat;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Expands arguments to files: patterns and folders.
 
-use crate::error::{Error, words};
+use crate::base::error::{Error, words};
 use jird_formats::files::{FileFormat, alternatives};
 use std::fs;
 use std::path::{Path, PathBuf};

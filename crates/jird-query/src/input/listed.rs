@@ -1,7 +1,7 @@
 //! From arguments to open files.
 
 use super::{Input, InputFile, Pipes, Progress, Reading, Refusal, STDIN, Said, expand, folders, remote, split_table};
-use crate::error::Error;
+use crate::base::error::Error;
 use jird_formats::files::is_url;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -28,7 +28,7 @@ pub(crate) use expand::Said;
 use folders::FolderKey;
 pub(crate) use folders::{FolderCondition, FolderFilter, Joined, LACKING};
 
-use crate::error::{Error, words};
+use crate::base::error::{Error, words};
 use ahead::Ahead;
 use counted::Counted;
 pub(crate) use counted::PositionedFile;

@@ -2,8 +2,8 @@
 
 use super::elements::Layout;
 use super::{Input, InputFile, Progress, Reading, Refusal};
-use crate::error::Error;
-use crate::named::Named;
+use crate::base::error::Error;
+use crate::base::named::Named;
 use jird_formats::files::FileFormat;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Input {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use crate::base::error::ErrorKind;
     use std::net::TcpListener;
 
     #[test]

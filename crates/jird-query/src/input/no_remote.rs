@@ -2,7 +2,7 @@
 
 use super::expand::Said;
 use super::{InputFile, Progress, Reading, Refusal};
-use crate::error::Error;
+use crate::base::error::Error;
 use std::fs::File;
 use std::io;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The pipes of a query, which are read only once.
 
 use super::STDIN;
-use crate::error::Error;
+use crate::base::error::Error;
 use std::collections::HashSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::expand::Said;
 use super::store::{Failure, StoreText};
 use super::{Access, InputFile, Progress, Reading, Refusal};
-use crate::error::Error;
+use crate::base::error::Error;
 use jird::lines::ReadAt;
 pub(crate) use jird_formats::remote::AnyFile;
 pub use jird_formats::remote::Remotes;

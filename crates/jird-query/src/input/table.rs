@@ -4,8 +4,8 @@
 
 use super::ahead::{Ahead, SharedBlocks};
 use super::remote::AnyFile;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::base::error::Error;
+use crate::base::interrupt::Interrupt;
 use jird::Path;
 use jird::event::filter::Project;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};

@@ -8,6 +8,7 @@ mod finite;
 mod json;
 mod lines;
 mod parted;
+pub(crate) mod report;
 mod table;
 
 pub(crate) use finite::{with_nulls, without_infinities};

@@ -1,6 +1,6 @@
 //! Files of a scan, which may be opened only where they are read.
 
-use crate::error::Error;
+use crate::base::error::Error;
 #[cfg(feature = "cluster")]
 use crate::input::Described;
 use crate::input::InputFile;

@@ -1,5 +1,6 @@
 //! The scan below DataFusion: files in, Arrow batches out.
 
+pub(crate) mod bad;
 mod format;
 mod handle;
 mod opener;
@@ -24,9 +25,9 @@ pub(crate) use table::Table;
 pub(crate) use watch::Extent;
 pub(crate) use watch::Watch;
 
-use crate::bad::BadSink;
-use crate::interrupt::Interrupt;
-use crate::threads::Held;
+use crate::base::interrupt::Interrupt;
+use crate::base::threads::Held;
+use crate::scan::bad::BadSink;
 use jird::lines;
 use jird_formats::Crew;
 

@@ -1,10 +1,10 @@
 //! Reads lines of a file with one set of buffers, and makes passes over whole inputs.
 
 use super::ScanOptions;
-use crate::bad::{BadSink, Found, Wrong};
-use crate::error::{Error, with_hint};
+use crate::base::error::{Error, with_hint};
+use crate::base::interrupt::Interrupt;
 use crate::input::{Chosen, Input, InputFile, Layout, Wanted};
-use crate::interrupt::Interrupt;
+use crate::scan::bad::{BadSink, Found, Wrong};
 use jird::lines::{self, Bad, Check, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
     ErrorKind, Path,

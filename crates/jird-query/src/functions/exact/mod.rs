@@ -3,7 +3,7 @@
 
 mod total;
 
-use crate::error::Error;
+use crate::base::error::Error;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, StringArray};
 use arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef, Float64Type, Int64Type, UInt64Type};
 use datafusion::common::ScalarValue;

@@ -7,7 +7,7 @@ use super::functions::{
 };
 use super::literal::literal;
 use super::syntax::{call, null, number, string};
-use crate::error::Error;
+use crate::base::error::Error;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
 use jird::record::Literal;
 

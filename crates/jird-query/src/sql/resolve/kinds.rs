@@ -2,7 +2,7 @@
 //! several kinds.
 
 use super::resolver::Resolver;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::syntax::{arguments, function_name};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value};
 use jird_formats::ColumnType;

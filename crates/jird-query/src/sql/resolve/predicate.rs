@@ -6,7 +6,7 @@ use super::required;
 use super::resolver::{Context, Known, Records, Resolver};
 use super::scope::{Columns, Relation, Scope};
 use super::uses::{Leaf, Rep};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::functions::STREAM;
 use crate::sql::base::literal::{literal, text};
 use crate::sql::base::syntax::{arguments, call, is_call};

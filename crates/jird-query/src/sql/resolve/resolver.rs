@@ -3,8 +3,8 @@
 use super::columns::{ComputedRef, FieldRef, Resolved};
 use super::scope::{Columns, Scope, Tells, resolve};
 use super::uses::{Kept, Leaf, Narrowed, Need, NeedKind, Rep, SourceUse};
-use crate::error::Error;
-use crate::named::Named;
+use crate::base::error::Error;
+use crate::base::named::Named;
 use crate::sql::base::chain::chain;
 use crate::sql::base::forms::{Form, canonical, to_json};
 use crate::sql::base::functions::ONLY_NUMBERS;

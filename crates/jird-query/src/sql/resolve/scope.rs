@@ -2,7 +2,7 @@
 
 use super::columns::{ComputedRef, Derived, DerivedKind, FieldRef, Resolved};
 use super::grouped::Grouped;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::chain::{Part, path};
 use crate::sql::base::forms::Form;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use super::state::Rewriter;
 use super::unnest;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::syntax::{quote, quoted, take_names};
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Resolver;

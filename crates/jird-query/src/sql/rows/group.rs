@@ -2,7 +2,7 @@
 
 use super::items::{Item, ItemExpr, item_of};
 use super::state::Rewriter;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical};
 use crate::sql::base::literal::literal;
 use crate::sql::base::syntax::{bare, call, function_name, has_call, is_set};

@@ -1,8 +1,8 @@
 //! Rewrites the columns of a `select`: expands `*`, names every column, and rewrites each.
 
 use super::state::{NEXT, Rewriter};
-use crate::error::Error;
-use crate::nearest::nearest;
+use crate::base::error::Error;
+use crate::base::nearest::nearest;
 use crate::sql::base::chain::{Part, chain};
 use crate::sql::base::forms::Form;
 use crate::sql::base::functions::JSON_TEXT;

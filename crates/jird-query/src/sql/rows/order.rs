@@ -2,7 +2,7 @@
 
 use super::items::{Item, ItemExpr, item_of};
 use super::state::Rewriter;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, to_order};
 use crate::sql::base::functions::SORT_KEY;
 use crate::sql::base::syntax::{bare, call, number, quoted};

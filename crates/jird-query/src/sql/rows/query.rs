@@ -2,8 +2,8 @@
 
 use super::order::order_by_name;
 use super::state::Rewriter;
-use crate::error::Error;
-use crate::named::Named;
+use crate::base::error::Error;
+use crate::base::named::Named;
 use crate::sql::base::forms::{Form, canonical, to_json};
 use crate::sql::base::literal::{is_long, literal};
 use crate::sql::base::syntax::{quote, take_names};

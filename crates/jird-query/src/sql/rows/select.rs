@@ -1,7 +1,7 @@
 //! Rewrites a `select`, clause by clause.
 
 use super::state::Rewriter;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::functions::STREAM;
 use crate::sql::base::syntax::{function_name, has_expr_within, stream};
 use crate::sql::resolve::columns::Derived;

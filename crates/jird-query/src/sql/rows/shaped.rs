@@ -2,7 +2,7 @@
 //! Each becomes a plain subquery.
 
 use super::state::{NEXT, Rewriter};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::chain::{chain, path};
 use crate::sql::base::literal::text;
 use crate::sql::base::names::column_name;

@@ -1,8 +1,8 @@
 //! What a rewrite gathers while it walks over a query.
 
-use crate::error::Error;
-use crate::named::Named;
-use crate::nearest::{nearest, some};
+use crate::base::error::Error;
+use crate::base::named::Named;
+use crate::base::nearest::{nearest, some};
 use crate::sql::base::functions::STREAM;
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Resolver;

@@ -4,7 +4,7 @@
 //! column of the table, and `u.x` means that column.
 
 use super::state::Rewriter;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::Form;
 use crate::sql::base::syntax::{arguments, call, quote, quoted};
 use crate::sql::resolve::columns::{Derived, DerivedKind};

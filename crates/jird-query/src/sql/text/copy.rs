@@ -2,7 +2,7 @@
 
 use super::plain::around;
 use super::words::{Words, word};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::syntax::{aliased, quoted};
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Query, SelectItem, SetExpr, Value,

@@ -2,7 +2,7 @@
 //! DataFusion 55 takes or leaves all copies of a row (apache/datafusion#12955, #12956).
 
 use super::plain::plain_query;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::syntax::quoted;
 use datafusion::sql::sqlparser::ast::{SetExpr, SetOperator, SetQuantifier, TableFactor};
 

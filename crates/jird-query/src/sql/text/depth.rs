@@ -1,7 +1,7 @@
 //! Refuses text that would be parsed to something deep, which is walked recursively.
 
 use super::plain::tokens;
-use crate::error::Error;
+use crate::base::error::Error;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 

@@ -6,8 +6,8 @@ use super::plain::{around, parser, plain_expression, plain_query, tokens as toke
 use super::spelling;
 use super::views::{View, Views, is_view};
 use super::words::word;
-use crate::defined::{Defined, Definitions};
-use crate::error::Error;
+use crate::base::defined::{Defined, Definitions};
+use crate::base::error::Error;
 use crate::sql::base::syntax::quoted;
 use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Spanned, Statement, TableFactor};
 use datafusion::sql::sqlparser::parser::ParserError;

@@ -1,7 +1,7 @@
 //! Reads SQL that is in plain form, also what the rewrite itself puts together.
 
 use super::statements::known;
-use crate::error::Error;
+use crate::base::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, TableFactor};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;

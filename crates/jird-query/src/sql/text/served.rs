@@ -4,7 +4,7 @@
 //! make as much of one value as a number says.
 
 use super::parse::{Asks, Parsed};
-use crate::error::Error;
+use crate::base::error::Error;
 use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations,
 };

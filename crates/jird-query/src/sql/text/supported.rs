@@ -1,6 +1,6 @@
 //! Refuses clauses that the parser accepts and DataFusion would silently ignore.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use datafusion::sql::sqlparser::ast::{Query, Select, SetQuantifier, TableFactor};
 
 /// Refuses clauses of a query that would be ignored.

@@ -4,9 +4,9 @@
 //! which no name of the query can mean by accident; a view that is all of a file is another name of the file. The
 //! query's own common table expressions go before both.
 
-use crate::defined::Defined;
-use crate::error::Error;
-use crate::nearest::{nearest, some};
+use crate::base::defined::Defined;
+use crate::base::error::Error;
+use crate::base::nearest::{nearest, some};
 use crate::sql::base::functions::STREAM;
 use crate::sql::base::syntax::quoted;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;

@@ -1,6 +1,6 @@
 //! Reads statements that the parser of SQL does not know, word by word.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// A word in lower case, or a sign. What stands in quotes keeps them.

@@ -1,7 +1,7 @@
 //! Values that are compared with each other, or become one column: `between`, `in (…)`, the results of `case`.
 
 use super::walk::Walk;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, compared, to_json};
 use crate::sql::resolve::kinds::Plain;
 use crate::sql::resolve::resolver::Context;

@@ -2,7 +2,7 @@
 //! have functions of our own; lists that DataFusion computes, such as those of `array_agg`, have DataFusion's.
 
 use super::walk::Walk;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::chain::chain;
 use crate::sql::base::forms::{Form, to_json};
 use crate::sql::base::functions::{

@@ -1,7 +1,7 @@
 //! Functions that make arrays and objects of values, or ask about the elements of an array.
 
 use super::walk::Walk;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, mixed, to_json};
 use crate::sql::base::functions::{
     ALL, ANY, JSON_ARRAY, JSON_BRACED, JSON_CONCAT, JSON_ELEMENTS, JSON_INSERT, JSON_MEMBER, JSON_MERGE_PATCH,

@@ -2,7 +2,7 @@
 
 use super::times::{is_range_of_times, is_span, is_time};
 use super::walk::Walk;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, mixed, of_key, to_json, to_key, to_order, uncounted_numbers};
 use crate::sql::base::functions::{
     JSON_ARITHMETIC, JSON_HISTOGRAM, JSON_MODE, JSON_SUM, NUMBER_AVG, NUMBER_SUM, ORDER_VALUE, SORT_KEY, SUM_ARGUMENT,

@@ -4,7 +4,7 @@
 //! collect once for two aggregates that differ in the direction only.
 
 use super::walk::Walk;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, to_json, to_key};
 use crate::sql::base::functions::{JSON_JOIN, JSON_OF_KEYS};
 use crate::sql::base::syntax::{arguments, bare, call, function_name, string};

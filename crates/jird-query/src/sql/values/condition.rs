@@ -1,7 +1,7 @@
 //! Conditions: a field by itself is a truth value there.
 
 use super::walk::Walk;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, truth};
 use crate::sql::base::syntax::{arguments, function_name, is_call, number};
 use crate::sql::resolve::kinds::Plain;

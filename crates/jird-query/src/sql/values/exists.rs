@@ -1,7 +1,7 @@
 //! `exists (select …)`, as a condition and as a column.
 
 use super::walk::{Emit, Walk};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::literal::literal;
 use crate::sql::base::syntax::{function_name, has_call};
 use crate::sql::resolve::resolver::Aggregates;

@@ -2,7 +2,7 @@
 
 use super::times::is_span;
 use super::walk::{Emit, Walk};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, compared, mixed, to_json};
 use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT};
 use crate::sql::base::literal::{is_json, is_long};

@@ -5,7 +5,7 @@
 //! one list, and our function searches it.
 
 use super::walk::{Emit, Walk};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, to_json};
 use crate::sql::base::functions::IN_ROWS;
 use crate::sql::base::syntax::{bracketed, call, qualified, string};

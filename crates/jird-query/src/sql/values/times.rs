@@ -1,7 +1,7 @@
 //! Times beside other values: what is compared with a time, or moved by an interval, is read as a time.
 
 use super::walk::Walk;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::literal::{literal, text};
 use crate::sql::base::syntax::{arguments, function_name};
 use crate::sql::resolve::resolver::Context;

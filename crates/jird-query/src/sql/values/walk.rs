@@ -3,7 +3,7 @@
 //! Queries have values within them, and values have queries. Each file of this room rewrites one kind of value. For what
 //! stands within it, it asks the [`Walk`], which knows all kinds; so no file needs another one that needs it.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::forms::{Form, to_order};
 use crate::sql::base::functions::{ONLY_TEXTS, TIME_OF_JSON};
 use crate::sql::base::syntax::call;

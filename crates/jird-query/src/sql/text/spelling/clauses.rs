@@ -1,7 +1,7 @@
 //! Clauses: `fetch`, `distinct on`, named windows, `qualify`, samples, `from` without `select`.
 
 use super::super::plain::plain_query;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::syntax::stream;
 use crate::sql::base::syntax::{call, number};
 use datafusion::sql::sqlparser::ast::{

@@ -1,6 +1,6 @@
 //! Constants of JSON: `json('[1, 2]')`, `json '[1, 2]'` and `{'a': 1}`, all of which become `cast('…' as json)`.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::functions::JSON_OBJECT;
 use crate::sql::base::literal::{is_json, json, literal, text};
 use crate::sql::base::syntax::{arguments, call, function_name};

@@ -1,7 +1,7 @@
 //! Functions that `PostgreSQL`, `DuckDB` or SQLite have under other names.
 
 use super::super::plain::plain_expression;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::literal;
 use crate::sql::base::syntax::{arguments, arguments_mut, function_name};
 use datafusion::sql::sqlparser::ast::{

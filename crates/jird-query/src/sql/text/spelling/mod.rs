@@ -11,7 +11,7 @@ mod rows;
 
 pub(crate) use clauses::conjuncts;
 
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::literal::text;
 use crate::sql::base::names::column_name;
 use crate::sql::base::syntax::aliased;

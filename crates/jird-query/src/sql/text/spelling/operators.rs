@@ -2,7 +2,7 @@
 
 use super::super::plain::plain_expression;
 use super::functions::filled;
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql::base::chain::chain;
 use crate::sql::base::functions::{ALL, ANY, JSON_ARRAY};
 use crate::sql::base::literal::{literal, text};

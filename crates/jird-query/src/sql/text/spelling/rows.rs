@@ -1,6 +1,6 @@
 //! Comparisons of several values at once: `(a, b) = (1, 2)`, `(a, b) in ((1, 2), (3, 4))`.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 /// Rewrites a comparison of rows to comparisons of their values.

@@ -1,6 +1,6 @@
 //! Bad records, on the way to their counter and their quarantine.
 
-use crate::error::{Error, with_hint};
+use crate::base::error::{Error, with_hint};
 use crate::input::{InputFile, PassBy};
 use jird::ErrorKind;
 use jird::event::Place;

@@ -1,6 +1,6 @@
 //! Ending a query before its end.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -1,13 +1,13 @@
 //! The inputs that a query has opened.
 
-use crate::error::Error;
-use crate::infer;
+use crate::base::error::Error;
+use crate::base::named::Named;
 use crate::input::{FolderFilter, Input, Pipes, Progress, Reading, Said};
-use crate::named::Named;
-use crate::options::Options;
 use crate::scan::{ScanOptions, Told};
+use crate::setup::options::Options;
 use crate::sql::{Records, STREAM, SourceUse};
 use crate::types::FieldTypes;
+use crate::types::infer;
 use jird::Path;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

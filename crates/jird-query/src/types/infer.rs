@@ -1,8 +1,8 @@
 //! Infers the types of the fields that a query computes with, from all records.
 
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::base::nearest::nearest;
 use crate::input::Input;
-use crate::nearest::nearest;
 use crate::scan::{Chunks, Reader, ScanOptions, Told};
 use crate::sql::{Known, Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;

@@ -1,10 +1,10 @@
 //! Notes conditions that never hold because they compare values of different kinds: `code = '200'`, where codes are
 //! numbers.
 
-use crate::infer::first_records;
-use crate::prepared::Source;
 use crate::scan::{ScanOptions, Told};
 use crate::sql::Leaf;
+use crate::types::infer::first_records;
+use crate::types::prepared::Source;
 use jird::{
     Kind,
     record::{Comparison, Literal, Predicate},

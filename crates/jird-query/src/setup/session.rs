@@ -1,12 +1,12 @@
 //! The DataFusion session of a query.
 
-use crate::error::Error;
-use crate::filters::FiltersIntoScans;
+use crate::base::error::Error;
+use crate::base::interrupt::Interrupt;
 use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
 use crate::guard::{Guard, GuardCalls, Memory, constant_bytes};
-use crate::interrupt::Interrupt;
-use crate::rounded::RoundCasts;
-use crate::spill::Spill;
+use crate::plan::filters::FiltersIntoScans;
+use crate::plan::rounded::RoundCasts;
+use crate::setup::spill::Spill;
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};

@@ -1,12 +1,12 @@
 //! What a query knows of its input from one attempt to the next.
 
-use crate::error::Error;
-use crate::guess::Guessed;
-use crate::infer::{self, Types};
+use crate::base::error::Error;
 use crate::input::Input;
 use crate::scan::ScanOptions;
 use crate::sql::{Known, Rewritten};
 use crate::types::FieldTypes;
+use crate::types::guess::Guessed;
+use crate::types::infer::{self, Types};
 use std::collections::HashMap;
 
 /// The end of an attempt.

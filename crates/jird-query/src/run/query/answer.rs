@@ -1,13 +1,13 @@
 //! What a query asks for: its rows, rows about them, or parts of them in folders.
 
 use super::Query;
-use crate::bad::BadSink;
-use crate::error::Error;
-use crate::facts;
-use crate::inputs::Inputs;
-use crate::options::Options;
+use crate::base::error::Error;
 use crate::output::Format;
-use crate::report::Report;
+use crate::output::report::Report;
+use crate::run::facts;
+use crate::scan::bad::BadSink;
+use crate::setup::inputs::Inputs;
+use crate::setup::options::Options;
 use crate::sql::{self, Asks, Parsed};
 use crate::types::FieldTypes;
 use jird_formats::files::OnError;

@@ -1,11 +1,11 @@
 //! A table of a query: what is known before the scan, and what its scans have seen.
 
-use crate::error::Error;
-use crate::infer::{self, Types};
+use crate::base::error::Error;
 use crate::input::Input;
-use crate::report::{Report, quoted};
+use crate::output::report::{Report, quoted};
 use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Told, Watch};
 use crate::sql::{Rep, SourceUse};
+use crate::types::infer::{self, Types};
 use arrow::datatypes::{Schema, SchemaRef};
 use jird::Path;
 use jird::lines::Check;

@@ -1,8 +1,8 @@
 //! Sorts that an event store has done already: its events come in the order of their times.
 
-use crate::prepared::Source;
+use crate::plan::ties::is_tie_break;
 use crate::sql::SORT_KEY;
-use crate::ties::is_tie_break;
+use crate::types::prepared::Source;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort, SubqueryAlias};

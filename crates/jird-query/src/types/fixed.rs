@@ -1,6 +1,6 @@
 //! Types of fields that the user has fixed.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use jird::{Kind, Path, Value};
 use jird_formats::ColumnType;
 

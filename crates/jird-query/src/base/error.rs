@@ -1,6 +1,6 @@
 //! The errors of a query.
 
-use crate::nearest::nearest;
+use crate::base::nearest::nearest;
 use arrow::error::ArrowError;
 use core::fmt;
 use datafusion::error::DataFusionError;

@@ -1,6 +1,6 @@
 //! The threads of a query.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use jird_formats::{catches_panics_of_this_thread, caught};
 use std::any::Any;
 use std::future::Future;

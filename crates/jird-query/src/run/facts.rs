@@ -3,7 +3,7 @@
 //! The columns are found in the result of the query, so what is described is what a query would get. A summary asks a
 //! second query for its figures, which knows how values of several kinds are compared and counted.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::sql;
 use jird::event::{Failure, JsonSource, Source, write_string};
 use jird_formats::{FieldFacts, FieldKind, Fields};

@@ -1,9 +1,9 @@
 //! What a query may be told beside its SQL.
 
-use crate::defined::{Defined, Definitions};
+use crate::base::defined::{Defined, Definitions};
 use crate::input::{From, Remotes};
 use crate::output::Format;
-use crate::spill::Spill;
+use crate::setup::spill::Spill;
 use crate::types::FieldTypes;
 use jird::event::Pattern;
 use jird::lines::{Check, RECORD_BYTES_MAX};

@@ -2,27 +2,27 @@
 
 mod answer;
 
-use crate::bad::BadSink;
+use crate::base::error::{Error, ErrorKind};
+use crate::base::interrupt::Interrupt;
+use crate::base::named::Named;
+use crate::base::threads::Held;
 #[cfg(feature = "cluster")]
 use crate::cluster::{self, Cluster, Recipe};
-use crate::error::{Error, ErrorKind};
-use crate::execute::{Execution, write_text};
-use crate::guess::{self, Gate, Guess, Guessed};
-use crate::infer::Types;
 use crate::input::{Input, Progress, Said};
-use crate::inputs::{Asked, Inputs, Opening};
-use crate::interrupt::Interrupt;
-use crate::learned::{Attempt, Learned};
-use crate::named::Named;
-use crate::notes;
-use crate::options::{CHUNK_BYTES, Options};
+use crate::output::report::Report;
 use crate::output::{Parted, Parts};
-use crate::prepared::Source;
-use crate::report::Report;
+use crate::run::execute::{Execution, write_text};
 use crate::scan::ScanOptions;
-use crate::session::{batch_max, is_aggregate, session};
+use crate::scan::bad::BadSink;
+use crate::setup::inputs::{Asked, Inputs, Opening};
+use crate::setup::options::{CHUNK_BYTES, Options};
+use crate::setup::session::{batch_max, is_aggregate, session};
 use crate::sql::{self, Asks, Known, Parsed, Rewritten};
-use crate::threads::Held;
+use crate::types::guess::{self, Gate, Guess, Guessed};
+use crate::types::infer::Types;
+use crate::types::learned::{Attempt, Learned};
+use crate::types::notes;
+use crate::types::prepared::Source;
 use datafusion::prelude::SessionContext;
 use jird::kernel::Kernel;
 use jird::lines::{self, Check};

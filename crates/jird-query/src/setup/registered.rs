@@ -1,10 +1,10 @@
 //! The tables and functions of a query, as DataFusion knows them.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp};
-use crate::prepared::Source;
 use crate::scan::Table;
 use crate::sql::Rewritten;
+use crate::types::prepared::Source;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;

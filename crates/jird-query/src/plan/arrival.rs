@@ -34,7 +34,7 @@ const COMMUTE: &[&str] = &[
 const OF_PEERS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
 
 /// Whether a query gives other rows, or the same in another order, if its records arrive in another order. A plan after
-/// [`decide_ties`](crate::ties::decide_ties) is expected, in which a sort leaves nothing to chance.
+/// [`decide_ties`](crate::plan::ties::decide_ties) is expected, in which a sort leaves nothing to chance.
 pub(crate) fn depends_on_arrival(plan: &LogicalPlan) -> bool {
     depends(plan, true) || subqueries_depend(plan)
 }

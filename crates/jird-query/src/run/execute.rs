@@ -1,29 +1,29 @@
 //! Runs a rewritten query: DataFusion plans it, its batches are written as they come.
 
-use crate::arrival::depends_on_arrival;
+use crate::base::error::Error;
+use crate::base::interrupt::Interrupt;
+use crate::base::threads::{Held, Threads};
 #[cfg(feature = "cluster")]
 use crate::cluster::{self, Cluster};
-use crate::error::Error;
-use crate::groups::group_once;
 use crate::guard::{Memory, batch_bytes, pieces};
-use crate::guess::{self, Gate};
-use crate::interrupt::Interrupt;
-use crate::live::live;
-use crate::options::Options;
-use crate::ordered::{Newest, in_order_of_store};
+use crate::output::report::Report;
 use crate::output::{Parted, WriteError, Writer, parted_writer, with_nulls, without_infinities, writer};
-use crate::prepared::Source;
-use crate::registered::{Registered, register};
-use crate::repeated::{self, repeats};
-use crate::report::Report;
+use crate::plan::arrival::depends_on_arrival;
+use crate::plan::groups::group_once;
+use crate::plan::ordered::{Newest, in_order_of_store};
+use crate::plan::repeated::{self, repeats};
+use crate::plan::sparing::sparing;
+use crate::plan::steady::steady;
+use crate::plan::ties::{decide_ties, keep_order};
+use crate::plan::watched::watched;
+use crate::run::live::live;
 use crate::scan::note_scans;
-use crate::session::{batch_rows, check_comparisons, memory, scans};
-use crate::sparing::sparing;
+use crate::setup::options::Options;
+use crate::setup::registered::{Registered, register};
+use crate::setup::session::{batch_rows, check_comparisons, memory, scans};
 use crate::sql::Rewritten;
-use crate::steady::steady;
-use crate::threads::{Held, Threads};
-use crate::ties::{decide_ties, keep_order};
-use crate::watched::watched;
+use crate::types::guess::{self, Gate};
+use crate::types::prepared::Source;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;

@@ -1,6 +1,6 @@
 //! Hands conditions to the scans that they stand on.
 
-use crate::ordering::CheckOrders;
+use crate::plan::ordering::CheckOrders;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;

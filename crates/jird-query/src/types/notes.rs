@@ -1,11 +1,11 @@
 //! What a query tells beside its answer.
 
-use crate::error::Error;
-use crate::kinds;
-use crate::prepared::Source;
-use crate::report::Report;
+use crate::base::error::Error;
+use crate::output::report::Report;
 use crate::scan::ScanOptions;
 use crate::sql::{Kept, Narrowed, Rewritten};
+use crate::types::kinds;
+use crate::types::prepared::Source;
 
 /// Notes on parts of the query that are probably mistakes.
 pub(crate) fn of(

@@ -6,8 +6,8 @@
 //! same double.
 
 use crate::functions::json_text;
-use crate::prepared::Source;
 use crate::sql::Rep;
+use crate::types::prepared::Source;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, TableReference};
 use datafusion::error::Result;

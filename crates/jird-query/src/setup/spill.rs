@@ -2,7 +2,7 @@
 //!
 //! The files have no name: no other program sees them, and the system removes them when the query ends, however it ends.
 
-use crate::error::Error;
+use crate::base::error::Error;
 use bytes::Bytes;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::disk_manager::DiskManagerBuilder;

@@ -1,7 +1,7 @@
 //! Plans whose rows come in the same order each time, however threads run and however the input was cut into batches.
 //!
 //! DataFusion reads the parts of a union all at once, and sorts equal rows into any order. Both are changed here, for
-//! queries whose answer depends on it ([`depends_on_arrival`](crate::arrival::depends_on_arrival)).
+//! queries whose answer depends on it ([`depends_on_arrival`](crate::plan::arrival::depends_on_arrival)).
 
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::compute::BatchCoalescer;

@@ -6,13 +6,13 @@
 //! row goes out, the gate knows whether the guess was right. If it was not, no output has been written, and the query
 //! runs again with the types that were found.
 
-use crate::error::Error;
-use crate::infer::{self, Types};
+use crate::base::error::Error;
 use crate::input::Input;
-use crate::prepared::Source;
 use crate::scan::{ScanOptions, Watch};
 use crate::sql::{Rewritten, SourceUse};
 use crate::types::FieldTypes;
+use crate::types::infer::{self, Types};
+use crate::types::prepared::Source;
 use datafusion::logical_expr::LogicalPlan;
 use jird::lines::Check;
 use std::cell::Cell;

@@ -4,8 +4,8 @@
 //! and all that within one step of the runtime, so that nobody sees that the client has gone. So their rows pass a
 //! checkpoint, and so do the conditions of joins, which may let no row through.
 
-use crate::interrupt::Interrupt;
-use crate::repeated;
+use crate::base::interrupt::Interrupt;
+use crate::plan::repeated;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
