@@ -29,12 +29,7 @@ const CRATES: [Layers; 9] = [
         order: "error settings time notation files event index column log manifest source logs span clean snapshot tail writer store care",
     },
     Layers { name: "jird-query", order: "base input sql functions guard scan output types plan setup cluster run" },
-    Layers {
-        name: "jird-serve",
-        order: "error settings strangers sources file problem uri catalog ask rows again choice tag log kept readers pack journal body stream input \
-                writer database queries select follow intake state guard served query events read change doors paths \
-                openapi page tls service server",
-    },
+    Layers { name: "jird-serve", order: "base request http log cache tables events routes server" },
     Layers { name: "jird-cluster", order: "told address codec engine scheduler executor client" },
     Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {

@@ -5,52 +5,17 @@
 //! same machine reach it. The guide's page `serve.md` describes requests and answers.
 #![deny(unsafe_code)]
 
-mod again;
-mod ask;
-mod body;
-mod catalog;
-mod change;
-mod choice;
-mod database;
-mod doors;
-mod error;
+mod base;
+mod cache;
 mod events;
-mod file;
-mod follow;
-mod guard;
-mod input;
-mod intake;
-mod journal;
-mod kept;
+mod http;
 mod log;
-mod openapi;
-mod pack;
-mod page;
-mod paths;
-mod problem;
-#[cfg(feature = "query")]
-mod queries;
-#[cfg(feature = "query")]
-mod query;
-mod read;
-mod readers;
-mod rows;
-mod select;
-mod served;
+mod request;
+mod routes;
 mod server;
-mod service;
-mod settings;
-mod sources;
-mod state;
+mod tables;
 
-mod strangers;
-mod stream;
-mod tag;
-mod tls;
-mod uri;
-mod writer;
-
-pub use error::Error;
+pub use base::error::Error;
+pub use base::settings::{Limits, Settings, Source, Tls};
 pub use jird_store::Sync;
 pub use server::{Server, Stopper};
-pub use settings::{Limits, Settings, Source, Tls};

@@ -1,0 +1,261 @@
+//! Connections that read, each with a budget of time, and the queries that run on them.
+
+use crate::base::file::FileId;
+use crate::base::problem::Problem;
+use crate::cache::kept::{Answers, Kept, Question};
+use crate::log::has_log;
+use crate::request::ask::Ask;
+use crate::request::rows::{self, Format, Out, Stop};
+use jird_formats::sqlite::{SqliteError, open_read_only_at_once};
+use rusqlite::Connection;
+use rusqlite::limits::Limit;
+use rusqlite::types::Value;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The most connections that wait for requests.
+const IDLE_MAX: usize = 16;
+/// Statements that a connection keeps.
+const STATEMENTS: usize = 64;
+/// The most bytes of a pattern of `like`, with which SQLite may take long for each row.
+const PATTERN_BYTES: i32 = 1000;
+/// After so many steps of SQLite's machine a query looks at the clock: some tens of microseconds.
+const STEPS: i32 = 1000;
+
+/// The time that a connection may take, and whether anybody still waits for it.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    since: Instant,
+    /// Nanoseconds after `since`.
+    until: AtomicU64,
+    is_gone: AtomicBool,
+    /// The file that the connection reads is not served any more.
+    is_retired: Arc<AtomicBool>,
+}
+
+impl Budget {
+    pub(crate) fn new(is_retired: Arc<AtomicBool>) -> Self {
+        let (until, is_gone) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
+        Self { since: Instant::now(), until, is_gone, is_retired }
+    }
+
+    /// A new piece of work begins.
+    pub(crate) fn grant(&self, time: Duration) {
+        let until = self.since.elapsed().saturating_add(time).as_nanos();
+        self.until.store(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.is_gone.store(false, Ordering::Relaxed);
+    }
+
+    /// Nobody waits for the result.
+    pub(crate) fn give_up(&self) {
+        self.is_gone.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+            || self.is_retired.load(Ordering::Relaxed)
+            || self.since.elapsed().as_nanos() > self.until.load(Ordering::Relaxed).into()
+    }
+}
+
+/// Limits a connection: its statements end when the budget is over.
+pub(crate) fn limit(conn: &mut Connection, is_retired: Arc<AtomicBool>) -> rusqlite::Result<Arc<Budget>> {
+    let budget = Arc::new(Budget::new(is_retired));
+    let watched = Arc::clone(&budget);
+    conn.progress_handler(STEPS, Some(move || watched.is_over()))?;
+    conn.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(budget)
+}
+
+/// A connection that reads.
+pub(crate) struct Reader {
+    conn: Connection,
+    pub(crate) budget: Arc<Budget>,
+    answers: Answers,
+    _user: Arc<()>,
+}
+
+/// All of them.
+pub(crate) struct Readers {
+    path: PathBuf,
+    file: FileId,
+    is_retired: Arc<AtomicBool>,
+    /// Shared by all who read the file.
+    users: Arc<()>,
+    #[expect(clippy::vec_box, reason = "they come and go with each request, and have hundreds of bytes")]
+    idle: Mutex<Vec<Box<Reader>>>,
+    kept_bytes: usize,
+}
+
+impl Readers {
+    pub(crate) fn new(path: PathBuf, file: FileId, kept_bytes: usize, is_retired: Arc<AtomicBool>) -> Self {
+        Self { path, file, is_retired, users: Arc::default(), idle: Mutex::default(), kept_bytes }
+    }
+
+    /// Something that reads the file with a connection of its own; it ends when it is dropped.
+    #[cfg(feature = "query")]
+    pub(crate) fn user(&self) -> Arc<()> {
+        Arc::clone(&self.users)
+    }
+
+    /// Closes those that are not in use; whether all are closed. The file is not served any more.
+    pub(crate) fn are_closed(&self) -> bool {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Arc::strong_count(&self.users) == 1
+    }
+
+    /// One that nobody uses.
+    pub(crate) fn take(&self) -> Result<Box<Reader>, Problem> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| self.open(), Ok)
+    }
+
+    /// Takes it back.
+    pub(crate) fn give(&self, reader: Box<Reader>) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE_MAX && !self.is_retired.load(Ordering::Relaxed) {
+            idle.push(reader);
+        }
+    }
+
+    fn open(&self) -> Result<Box<Reader>, Problem> {
+        let failed = |error: SqliteError| Problem::busy(format!("the database cannot be opened: {error}"));
+        let user = Arc::clone(&self.users);
+        let is_there = || {
+            !self.is_retired.load(Ordering::Relaxed) && FileId::of(&self.path).is_some_and(|it| it.is_file(self.file))
+        };
+        let moved = || Problem::busy("the file of the database was replaced");
+        if !is_there() {
+            return Err(moved());
+        }
+        let mut conn = open_read_only_at_once(&self.path).map_err(failed)?;
+        if !is_there() {
+            return Err(moved());
+        }
+        let budget = limit(&mut conn, Arc::clone(&self.is_retired)).map_err(|error| Problem::of_reading(&error))?;
+        let answers = Answers::new(has_log(&conn), self.kept_bytes / IDLE_MAX);
+        Ok(Box::new(Reader { conn, budget, answers, _user: user }))
+    }
+}
+
+/// What a query found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) rows: u64,
+    /// The number of all rows for which the conditions hold, if it was asked for.
+    pub(crate) total: Option<u64>,
+}
+
+/// What is to be known beside the rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) format: Format,
+    /// The number of all rows is wanted.
+    pub(crate) counts: bool,
+    /// The most rows of an answer to a request without a limit, and the greatest limit.
+    pub(crate) rows_max: u64,
+}
+
+impl Plan {
+    /// The limit for SQLite: one more than allowed tells that there are too many.
+    fn limit(&self, ask: &Ask<'_>) -> Result<u64, Problem> {
+        match ask.limit {
+            Some(limit) if limit > self.rows_max => {
+                Err(Problem::bad(format!("limit is at most {} here", self.rows_max)))
+            }
+            Some(limit) => Ok(limit),
+            None => Ok(self.rows_max.saturating_add(1)),
+        }
+    }
+
+    #[cold]
+    fn too_many(&self) -> Problem {
+        Problem::bad(format!("there are more than {} rows: ask for pages, with limit and offset", self.rows_max))
+    }
+}
+
+impl Reader {
+    /// The connection, for questions about the schema.
+    pub(crate) fn conn(&self) -> &Connection {
+        &self.conn
+    }
+
+    /// From now on it waits for locks of others.
+    pub(crate) fn wait_for_locks(&self, time: Duration) -> Result<(), Problem> {
+        self.conn.busy_timeout(time).map_err(|error| Problem::of_reading(&error))
+    }
+
+    /// The answers that are kept, after a look whether they are still those that the rows would give; `None` if none is
+    /// ever kept. `schema` is the version of the schema.
+    pub(crate) fn answers(&mut self, schema: i64) -> Option<&mut Answers> {
+        if self.answers.is_off() {
+            return None;
+        }
+        self.answers.look(&self.conn, schema);
+        Some(&mut self.answers)
+    }
+
+    /// Keeps an answer whose rows were read after the last look at the versions.
+    pub(crate) fn keep(&mut self, question: Question, kept: &Kept) {
+        self.answers.keep(question, kept.clone());
+    }
+
+    /// Writes the rows that are asked for. `ready` is told of the count before the first row.
+    ///
+    /// With `counts_first` it is certain before the first byte that there are not too many rows.
+    pub(crate) fn answer<O: Out>(
+        &self,
+        ask: &Ask<'_>,
+        plan: &Plan,
+        counts_first: bool,
+        out: &mut O,
+    ) -> Result<Found, Stop> {
+        let limit = plan.limit(ask)?;
+        let needs_state = plan.counts || counts_first && ask.limit.is_none();
+        if !needs_state {
+            return self.rows(ask, plan, limit, out);
+        }
+        // The count and the rows are of one state of the database.
+        let problem = |error| Stop::from(Problem::of_reading(&error));
+        let state = self.conn.unchecked_transaction().map_err(problem)?;
+        let most = plan.rows_max.saturating_add(ask.offset).saturating_add(1);
+        let (sql, values) = ask.count(if plan.counts { None } else { Some(most) });
+        let total = self.count(&sql, &values).map_err(|error| self.stop(&error))?;
+        if ask.limit.is_none() && total.saturating_sub(ask.offset) > plan.rows_max {
+            return Err(plan.too_many().into());
+        }
+        if plan.counts {
+            out.total(total);
+        }
+        let found = self.rows(ask, plan, limit, out)?;
+        drop(state);
+        Ok(Found { total: plan.counts.then_some(total), ..found })
+    }
+
+    fn count(&self, sql: &str, values: &[Value]) -> rusqlite::Result<u64> {
+        let count: i64 =
+            self.conn.prepare_cached(sql)?.query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn rows<O: Out>(&self, ask: &Ask<'_>, plan: &Plan, limit: u64, out: &mut O) -> Result<Found, Stop> {
+        let (sql, values) = ask.select(limit);
+        let mut statement = self.conn.prepare_cached(&sql).map_err(|error| self.stop(&error))?;
+        let mut found = statement.query(rusqlite::params_from_iter(&values)).map_err(|error| self.stop(&error))?;
+        let rows = rows::write(&mut found, ask.picks(), plan.format, out).map_err(|stop| match stop {
+            Stop::Problem(_) if self.budget.is_gone.load(Ordering::Relaxed) => Stop::Gone,
+            stop => stop,
+        })?;
+        if ask.limit.is_none() && rows > plan.rows_max {
+            return Err(plan.too_many().into());
+        }
+        Ok(Found { rows, total: None })
+    }
+
+    fn stop(&self, error: &rusqlite::Error) -> Stop {
+        if self.budget.is_gone.load(Ordering::Relaxed) { Stop::Gone } else { Problem::of_reading(error).into() }
+    }
+}

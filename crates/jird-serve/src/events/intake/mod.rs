@@ -1,0 +1,131 @@
+//! The way into the event store: one writer, which all requests share, and the file of events that were refused.
+//!
+//! A request hands over a batch and waits until it is as durable as the writer's settings say. One thread appends: what
+//! came while it was at work it appends together, by one write and, if the disk is waited for, one `fsync`. Nothing
+//! bounds its queue but the requests, each of which holds the room of its body until its batch is appended.
+
+mod append;
+mod quarantine;
+
+use crate::base::error::Error;
+use crate::base::problem::Problem;
+use append::{Job, append_all};
+use hyper::StatusCode;
+use jird_store::{Batch, Store, Sync, Totals, WriterOptions};
+pub(crate) use quarantine::{Quarantine, Refused};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// Seconds after which a store that could not be written is worth another try.
+const RETRY_SECONDS: u32 = 5;
+
+/// Takes events into the store.
+pub(crate) struct Intake {
+    settings: jird_store::Settings,
+    queue: UnboundedSender<Job>,
+    thread: Mutex<Option<JoinHandle<Result<Totals, jird_store::Error>>>>,
+    pub(crate) quarantine: Quarantine,
+    events: AtomicU64,
+    bytes: AtomicU64,
+    busy: AtomicU64,
+}
+
+impl Intake {
+    /// Becomes the writer of a store. Refused events go to a file in its folder, unless another one is named.
+    pub(crate) fn open(store: &Store, sync: Sync, quarantine: Option<PathBuf>) -> Result<Self, Error> {
+        let failed = |error| Error::because("opening the store for writing", error);
+        let writer = store.writer(&WriterOptions { sync, ..WriterOptions::default() }).map_err(failed)?;
+        let (queue, jobs) = unbounded_channel();
+        let settings = store.settings().clone();
+        let thread = thread::Builder::new().name("append".into()).spawn(move || append_all(writer, jobs));
+        Ok(Self {
+            settings,
+            queue,
+            thread: Mutex::new(Some(thread.map_err(|error| Error::because("starting a thread", error))?)),
+            quarantine: Quarantine::new(quarantine.unwrap_or_else(|| store.path().join(QUARANTINE))),
+            events: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+        })
+    }
+
+    /// What the store was made with.
+    pub(crate) fn settings(&self) -> &jird_store::Settings {
+        &self.settings
+    }
+
+    /// Appends a batch, and waits until it is durable, but not longer than so.
+    ///
+    /// # Errors
+    /// 503: it is not there, or not yet, or nobody knows whether it will survive a loss of power.
+    pub(crate) async fn append(&self, batch: Batch, patience: Duration) -> Result<(), Problem> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (events, bytes) = (batch.events(), batch.text().len() as u64);
+        let (done, is_done) = oneshot::channel();
+        let stopped = || refused("the server is stopping and takes no more events");
+        self.queue.send(Job::Append(batch, done)).map_err(|_| stopped())?;
+        let late = |_| refused("the disk is slow: the events are not on it yet, and may still get there");
+        let appended = timeout(patience, is_done).await.map_err(late)?.map_err(|_| stopped())?;
+        appended.map_err(|error| refused(&format!("the store takes no events: {error}")))?;
+        self.events.fetch_add(events, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// A request was told to come back later.
+    pub(crate) fn note_busy(&self) {
+        self.busy.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the writer: what came is durable, and what is much is sealed. Later batches are refused.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        let _ = self.queue.send(Job::End);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match thread.map(JoinHandle::join) {
+            None | Some(Ok(Ok(_))) => Ok(()),
+            Some(Ok(Err(error))) => Err(Error::because("ending the store's writer", error)),
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Appends the sums in Prometheus's text format.
+    pub(crate) fn metrics(&self, text: &mut String) {
+        let load = |sum: &AtomicU64| sum.load(Ordering::Relaxed);
+        for (name, help, value) in [
+            ("events_total", "Events that came into the store.", load(&self.events)),
+            ("events_bytes_total", "Bytes of these events as they are kept.", load(&self.bytes)),
+            ("events_refused_total", "Events that were refused because of what they are.", self.quarantine.refused()),
+            ("events_refused_lost_total", "Those of them that were not set aside.", self.quarantine.lost()),
+            ("events_busy_total", "Requests with events that were told to come back later.", load(&self.busy)),
+        ] {
+            let text = &mut *text;
+            writeln!(text, "# HELP jird_{name} {help}\n# TYPE jird_{name} counter\njird_{name} {value}")
+                .expect("a `String` takes everything");
+        }
+    }
+}
+
+impl Drop for Intake {
+    /// A server that was never run has a writer, too. Errors were told before, or concern nobody.
+    fn drop(&mut self) {
+        let _ = self.finish();
+    }
+}
+
+/// Where refused events are, in the folder of the store.
+const QUARANTINE: &str = "refused.ndjson";
+
+fn refused(detail: &str) -> Problem {
+    let mut problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail);
+    problem.retry_after = Some(RETRY_SECONDS);
+    problem
+}

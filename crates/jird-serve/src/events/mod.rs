@@ -1,0 +1,4 @@
+//! Events: taken in whatever form clients send them, and followed as they come.
+
+pub(crate) mod follow;
+pub(crate) mod intake;

@@ -1,0 +1,196 @@
+//! Bodies: those of answers, and those of requests, which come in whole and within limits.
+
+use crate::base::problem::Problem;
+use crate::base::settings::Limits;
+use crate::http::journal::Entry;
+use bytes::Bytes;
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::timeout;
+
+/// The body of an answer.
+pub(crate) struct Body {
+    content: Content,
+    /// The request, and its place among those that are being answered.
+    entry: Option<(Entry, Option<OwnedSemaphorePermit>)>,
+}
+
+enum Content {
+    Whole(Bytes),
+    Stream { chunks: mpsc::Receiver<Chunk>, _give_up: GiveUp },
+}
+
+/// A part of a body, or that there will not be more of it.
+pub(crate) type Chunk = Result<Bytes, Cut>;
+
+/// The answer cannot reach its end.
+#[derive(Debug)]
+pub(crate) struct Cut;
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the answer cannot reach its end")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+/// Tells whoever makes the answer that nobody waits for it, when it is dropped.
+pub(crate) struct GiveUp(Box<dyn Fn() + Send + Sync>);
+
+impl GiveUp {
+    pub(crate) fn new(tell: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Box::new(tell))
+    }
+}
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+impl Body {
+    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self { content: Content::Whole(bytes.into()), entry: None }
+    }
+
+    pub(crate) fn stream(chunks: mpsc::Receiver<Chunk>, give_up: GiveUp) -> Self {
+        Self { content: Content::Stream { chunks, _give_up: give_up }, entry: None }
+    }
+
+    /// The body with what is told of it at its end, and with what is free again then. `is_unsent`: the answer has no
+    /// body but would have one, as for `HEAD`.
+    pub(crate) fn entered(mut self, mut entry: Entry, place: Option<OwnedSemaphorePermit>, is_unsent: bool) -> Self {
+        entry.is_whole = is_unsent || matches!(&self.content, Content::Whole(bytes) if bytes.is_empty());
+        self.entry = Some((entry, place));
+        self
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        let (chunk, is_last) = match &mut self.content {
+            Content::Whole(bytes) if bytes.is_empty() => (None, true),
+            Content::Whole(bytes) => (Some(Ok(core::mem::take(bytes))), true),
+            Content::Stream { chunks, .. } => {
+                let chunk = ready!(chunks.poll_recv(cx));
+                let is_last = chunk.is_none();
+                (chunk, is_last)
+            }
+        };
+        if let Some((entry, _)) = &mut self.entry {
+            entry.is_whole = is_last;
+            if let Some(Ok(bytes)) = &chunk {
+                entry.bytes += bytes.len() as u64;
+            }
+        }
+        Poll::Ready(chunk.map(|chunk| chunk.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::Stream { .. } => SizeHint::default(),
+        }
+    }
+}
+
+/// A request's body, and the room that it takes.
+pub(crate) struct Received {
+    pub(crate) bytes: Vec<u8>,
+    room: Vec<OwnedSemaphorePermit>,
+}
+
+impl Received {
+    /// Takes room for more, in units.
+    ///
+    /// # Errors
+    /// 503 if bodies of others take all the room.
+    pub(crate) fn take_room(&mut self, rooms: &Arc<Semaphore>, units: usize) -> Result<(), Problem> {
+        let permit = Arc::clone(rooms).try_acquire_many_owned(units as u32);
+        self.room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
+        Ok(())
+    }
+}
+
+/// The longest time for the rest of a body that is not wanted.
+const PASS_OVER: Duration = Duration::from_secs(5);
+
+/// The unit in which room for bodies is given.
+pub(crate) const ROOM: usize = 16 << 10;
+
+/// Receives a body.
+///
+/// # Errors
+/// 413 if it is too long, 408 if it takes too long, 503 if bodies of others take all the room, 400 if it ends early.
+pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Semaphore>) -> Result<Received, Problem> {
+    receive_from(&mut body, limits, rooms).await
+}
+
+/// As [`receive`], and what is not received can be [passed over](pass_over).
+pub(crate) async fn receive_from(
+    body: &mut Incoming,
+    limits: &Limits,
+    rooms: &Arc<Semaphore>,
+) -> Result<Received, Problem> {
+    let too_long = || {
+        let detail = format!("a body has at most {} bytes here", limits.body_bytes);
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+    };
+    if body.size_hint().lower() > limits.body_bytes as u64 {
+        return Err(too_long());
+    }
+    let mut received = Received { bytes: Vec::new(), room: Vec::new() };
+    let mut room = 0;
+    let all = async {
+        while let Some(frame) = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
+            let frame = frame.map_err(|error| Problem::bad(format!("the body did not come whole: {error}")))?;
+            let Ok(bytes) = frame.into_data() else { continue };
+            let len = received.bytes.len() + bytes.len();
+            if len > limits.body_bytes {
+                return Err(too_long());
+            }
+            if len > room {
+                let units = (len - room).div_ceil(ROOM);
+                received.take_room(rooms, units)?;
+                room += units * ROOM;
+            }
+            received.bytes.extend_from_slice(&bytes);
+        }
+        Ok(())
+    };
+    timeout(limits.time, all)
+        .await
+        .map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive"))??;
+    Ok(received)
+}
+
+/// Takes the rest of a body that is not wanted, up to the limit of a body. A client that is still sending when its
+/// connection is closed may not see the answer.
+pub(crate) async fn pass_over(body: &mut Incoming, limits: &Limits) {
+    let mut rest = limits.body_bytes;
+    let all = async {
+        while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
+            let Some(less) = rest.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else { return };
+            rest = less;
+        }
+    };
+    // Who sends too slowly is cut off.
+    let _ = timeout(PASS_OVER, all).await;
+}

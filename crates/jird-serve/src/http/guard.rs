@@ -1,0 +1,202 @@
+//! Who may do what: the `Host` of requests, the token, and where requests that change something come from.
+//!
+//! A page in a browser can send requests to this server. It cannot read what it gets, unless its own name leads to this
+//! server (DNS rebinding), which is why a `Host` that is not this server's is refused. And it can send forms, whose
+//! content types are not those of JSON, which is why others are refused wherever something changes.
+
+use crate::base::error::Error;
+use crate::base::problem::Problem;
+use crate::base::settings::Settings;
+use crate::request::choice::text;
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST,
+    HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
+};
+use hyper::http::request::Parts;
+use hyper::http::uri::Authority;
+use hyper::{Method, StatusCode, Uri};
+use std::hint::black_box;
+use std::net::{IpAddr, SocketAddr};
+
+/// What is asked of every request.
+pub(crate) struct Guard {
+    address: SocketAddr,
+    names: Vec<String>,
+    token: Option<String>,
+    /// Origins whose pages may ask as this server's own may.
+    origins: Vec<String>,
+    /// What a `Host` without a port has.
+    default_port: u16,
+}
+
+impl Guard {
+    pub(crate) fn new(address: SocketAddr, settings: &Settings) -> Self {
+        let Settings { hosts, token, cors, tls, .. } = settings;
+        let default_port = if tls.is_some() { 443 } else { 80 };
+        Self { address, names: hosts.clone(), token: token.clone(), origins: cors.clone(), default_port }
+    }
+
+    /// Refuses a request that is not for this server.
+    ///
+    /// # Errors
+    /// 400 if it names no host or two, 421 if the host is another one.
+    pub(crate) fn host(&self, request: &Parts) -> Result<(), Problem> {
+        let mut hosts = request.headers.get_all(HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return Err(Problem::bad("a request needs one Host"));
+        };
+        let host = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
+        let Some(host) = host else { return Err(Problem::bad("the Host is none")) };
+        let is_ours = |host: &Authority| !host.as_str().contains('@') && self.is_name(host);
+        if !is_ours(&host) || request.uri.authority().is_some_and(|authority| !is_ours(authority)) {
+            let detail = "this server does not have the name in Host; --host NAME gives it one";
+            return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, detail));
+        }
+        Ok(())
+    }
+
+    fn is_name(&self, host: &Authority) -> bool {
+        let name = host.host();
+        if self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return true;
+        }
+        if host.port_u16().unwrap_or(self.default_port) != self.address.port() {
+            return false;
+        }
+        let ip = self.address.ip();
+        let is_near = ip.is_loopback() || ip.is_unspecified();
+        match name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            Ok(address) => address == ip || ip.is_unspecified() || is_near && address.is_loopback(),
+            Err(_) => is_near && name.eq_ignore_ascii_case("localhost"),
+        }
+    }
+
+    /// Refuses a request without the token, if there is one.
+    ///
+    /// # Errors
+    /// 401.
+    pub(crate) fn token(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(token) = &self.token else { return Ok(()) };
+        let given = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
+        let is_bearer = given.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"Bearer "));
+        if is_bearer && is_same(&given[7..], token.as_bytes()) {
+            return Ok(());
+        }
+        Err(Problem::new(StatusCode::UNAUTHORIZED, "this server needs its token, as Authorization: Bearer TOKEN"))
+    }
+
+    /// As [`token`](Self::token), for programs that send events: they have it in `X-Seq-ApiKey`, in `Authorization` as
+    /// `Bearer` or `ApiKey`, or as the password of `Basic`; also behind the identifier of a key of Elasticsearch.
+    ///
+    /// # Errors
+    /// 401.
+    pub(crate) fn shipper(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(token) = &self.token else { return Ok(()) };
+        let is_token = |given: &[u8]| is_same(given, token.as_bytes());
+        if headers.get("x-seq-apikey").is_some_and(|key| is_token(key.as_bytes())) {
+            return Ok(());
+        }
+        let given = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
+        let after = |word: &[u8]| {
+            let (start, rest) = given.split_at_checked(word.len())?;
+            start.eq_ignore_ascii_case(word).then_some(rest)
+        };
+        // The user, or the key's identifier, may be any.
+        let is_second = |given: &[u8]| {
+            let pair = base64_simd::STANDARD.decode_to_vec(given).unwrap_or_default();
+            pair.iter().position(|byte| *byte == b':').is_some_and(|end| is_token(&pair[end + 1..]))
+        };
+        let is_known = if let Some(key) = after(b"ApiKey ") {
+            is_token(key) || is_second(key)
+        } else if let Some(pair) = after(b"Basic ") {
+            is_second(pair)
+        } else {
+            false
+        };
+        if is_known { Ok(()) } else { self.token(headers) }
+    }
+
+    /// Refuses a request that a page of another server sends, unless its origin is allowed.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        if self.allowed(headers).is_some() {
+            return Ok(());
+        }
+        let host = text(headers, &HOST).unwrap_or_default();
+        let is_ours = |origin: &str| {
+            let authority = origin.parse::<Uri>().ok().and_then(|uri| uri.into_parts().authority);
+            authority.is_some_and(|authority| authority.as_str().eq_ignore_ascii_case(&host))
+        };
+        let fetched = text(headers, &HeaderName::from_static("sec-fetch-site"));
+        if text(headers, &ORIGIN).is_some_and(|origin| !is_ours(&origin))
+            || fetched.is_some_and(|site| site != "same-origin" && site != "none")
+        {
+            return Err(Problem::new(StatusCode::FORBIDDEN, "pages of other servers may change nothing here"));
+        }
+        Ok(())
+    }
+
+    /// The request's `Origin`, if its pages may ask.
+    fn allowed<'r>(&self, headers: &'r HeaderMap) -> Option<&'r HeaderValue> {
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let (Some(origin), None) = (origins.next(), origins.next()) else { return None };
+        self.origins.iter().any(|known| known.as_bytes() == origin.as_bytes()).then_some(origin)
+    }
+
+    /// Whether a browser asks what a page of an allowed origin may send. It asks without the token.
+    pub(crate) fn is_preflight(&self, request: &Parts) -> bool {
+        request.method == Method::OPTIONS
+            && request.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+            && self.allowed(&request.headers).is_some()
+    }
+
+    /// What the answer tells a browser of pages of other origins.
+    pub(crate) fn sharing(&self, headers: &HeaderMap) -> Sharing {
+        Sharing { differs: !self.origins.is_empty(), origin: self.allowed(headers).cloned() }
+    }
+}
+
+/// Whether a browser may show an answer to the page of another origin ("Fetch Standard", section 3.3).
+pub(crate) struct Sharing {
+    /// Answers differ by `Origin`.
+    differs: bool,
+    /// The one that may see the answer.
+    origin: Option<HeaderValue>,
+}
+
+impl Sharing {
+    pub(crate) fn tell(self, headers: &mut HeaderMap) {
+        if self.differs {
+            headers.append(VARY, HeaderValue::from_static("origin"));
+        }
+        if let Some(origin) = self.origin {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            let shown = HeaderValue::from_static("content-range, etag, last-event-id, link, location, retry-after");
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, shown);
+        }
+    }
+}
+
+/// Checks that a text is an origin as browsers send it: a scheme, a host, and a port if it is not the scheme's.
+///
+/// # Errors
+/// If it is none: a browser would never send it.
+pub(crate) fn check_origin(origin: &str) -> Result<(), Error> {
+    let parts = origin.parse::<Uri>().ok().map(Uri::into_parts);
+    let again = parts.and_then(|parts| Some(format!("{}://{}", parts.scheme?, parts.authority?)));
+    let is_plain = !origin.contains(['@', '*']) && !origin.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_default = (origin.starts_with("http://") && origin.ends_with(":80"))
+        || (origin.starts_with("https://") && origin.ends_with(":443"));
+    if again.as_deref() == Some(origin) && is_plain && !is_default {
+        return Ok(());
+    }
+    Err(Error::new(format!("{origin:?} is no origin of pages, such as http://localhost:8000")))
+}
+
+/// Whether two secrets are the same, in a time that does not tell at which byte they differ.
+fn is_same(given: &[u8], token: &[u8]) -> bool {
+    given.len() == token.len()
+        && given.iter().zip(token).fold(0, |differences, (a, b)| black_box(differences | (a ^ b))) == 0
+}

@@ -1,0 +1,241 @@
+//! Elasticsearch's `_bulk`: lines in pairs, of which one says what to do with the other.
+//!
+//! An event is the document as it came, and in its last members `_index` and `_id`, if they were named: what searches
+//! find under these names in Elasticsearch, too, where no document may have them. A store only adds, so `index` does as
+//! `create` does, and `update` and `delete` are refused, each by its item in the answer.
+
+use super::lines::{Lines, is_object, no_object};
+use super::taken::{Taken, check_room, malformed, write};
+use crate::base::problem::Problem;
+use crate::base::settings::Limits;
+use crate::events::intake::Refused;
+use hyper::StatusCode;
+use jird::event::write_string;
+use jird::{Kind, Parser, Value};
+use jird_store::{Batch, BatchBuilder, Settings};
+use std::borrow::Cow;
+use std::time::Instant;
+
+/// The most actions of a body: each has an item in the answer.
+const ACTIONS_MAX: usize = 100_000;
+/// The most bytes of the name of an index, as in Elasticsearch.
+const INDEX_BYTES_MAX: usize = 255;
+/// The most bytes of an `_id`, as in Elasticsearch.
+const ID_BYTES_MAX: usize = 512;
+
+/// What Elasticsearch says of itself. Clients look at the number, the tagline and a header.
+pub(super) const GREETING: &str = "{\"name\":\"jird\",\"cluster_name\":\"jird\",\"cluster_uuid\":\"_na_\",\
+    \"version\":{\"number\":\"8.19.0\",\"build_flavor\":\"default\",\"build_type\":\"jird\",\
+    \"minimum_wire_compatibility_version\":\"7.17.0\",\"minimum_index_compatibility_version\":\"7.0.0\"},\
+    \"tagline\":\"You Know, for Search\"}\n";
+
+/// Whether a client of Elasticsearch asks, or another program that wants JSON and no page.
+pub(super) fn is_asked(accept: Option<String>) -> bool {
+    accept.is_some_and(|accept| {
+        let accept = accept.to_ascii_lowercase();
+        accept.contains("json") && !accept.contains("text/html")
+    })
+}
+
+/// Refuses what a request asks for and does not get.
+///
+/// # Errors
+/// 400.
+pub(super) fn check(index: Option<&str>, parameters: &[(String, String)]) -> Result<(), Problem> {
+    if index.is_some_and(|index| index.len() > INDEX_BYTES_MAX) {
+        return Err(Problem::bad(format!("the name of an index has at most {INDEX_BYTES_MAX} bytes")));
+    }
+    match parameters.iter().find(|(name, value)| name == "pipeline" && !value.is_empty() && value != "_none") {
+        Some((_, pipeline)) => Err(Problem::bad(format!("there is no pipeline {pipeline:?} here: there are none"))),
+        None => Ok(()),
+    }
+}
+
+/// The events of a body, and the items of its answer.
+pub(super) fn take<'b>(
+    body: &'b [u8],
+    index: Option<&str>,
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<Taken<'b>, Problem> {
+    let begun = Instant::now();
+    let mut taken = Taken::default();
+    let path_index = index.map(|index| {
+        let mut text = Vec::new();
+        write_string(index, &mut text);
+        text
+    });
+    let (batch, result) = Batch::build(settings, body.len(), |builder| {
+        let (mut parser, mut lines, mut text) = (Parser::new(), Lines::new(body), Vec::new());
+        let mut count = 0;
+        while let Some((line, number, offset)) = lines.next() {
+            check_room(builder, limits)?;
+            count += 1;
+            if count > ACTIONS_MAX {
+                let detail = format!("a body has at most {ACTIONS_MAX} actions here");
+                return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+            }
+            let root = parser.parse(line).map_err(|error| Problem::of_line(&error, line, number, offset as u64))?;
+            let action = Action::of(root, number, path_index.as_deref())?;
+            let document = if action.name == "delete" { None } else { lines.next() };
+            match (action.name, document) {
+                ("index" | "create", Some(document)) => {
+                    taken.add(builder, &action, document, count as u64 - 1, &mut text);
+                }
+                ("index" | "create" | "update", None) => {
+                    return Err(Problem::bad(format!("the action on line {number} has no document")));
+                }
+                _ => {
+                    let why = "a store of events only adds: the actions are index and create";
+                    taken.item_error(&action, "illegal_argument_exception", why);
+                }
+            }
+        }
+        Ok(())
+    });
+    result?;
+    taken.batch = batch;
+    taken.millis = begun.elapsed().as_millis() as u64;
+    Ok(taken)
+}
+
+/// What to do with a document.
+struct Action<'a> {
+    name: &'static str,
+    /// Texts in JSON.
+    index: Option<&'a [u8]>,
+    id: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Action<'a> {
+    fn of(root: Value<'a>, line: u64, path_index: Option<&'a [u8]>) -> Result<Self, Problem> {
+        let wrong = |why: &str| Problem::bad(format!("line {line} {why}"));
+        let mut entries = root.entries();
+        let (Some((key, about)), None) = (entries.next(), entries.next()) else {
+            return Err(wrong("is no action, such as {\"create\":{}}"));
+        };
+        let Some(name) = ["index", "create", "update", "delete"].into_iter().find(|name| key.is_str(name)) else {
+            return Err(wrong("has an action that is none of index, create, update and delete"));
+        };
+        if about.kind() != Kind::Object {
+            return Err(wrong("has an action without an object"));
+        }
+        let index = match about.get("_index").filter(|index| !index.is_null()) {
+            None => path_index,
+            Some(index) if index.kind() == Kind::String && index.raw().len() <= INDEX_BYTES_MAX + 2 => {
+                Some(index.raw())
+            }
+            Some(_) => return Err(wrong("has an _index that is no text of at most 255 bytes")),
+        };
+        let id = match about.get("_id").filter(|id| !id.is_null()) {
+            None => None,
+            Some(id) if id.raw().len() > ID_BYTES_MAX + 2 => return Err(wrong("has an _id of more than 512 bytes")),
+            Some(id) if id.kind() == Kind::String => Some(Cow::Borrowed(id.raw())),
+            Some(id) if id.kind() == Kind::Number => Some(Cow::Owned([b"\"", id.raw(), b"\""].concat())),
+            Some(_) => return Err(wrong("has an _id that is no text")),
+        };
+        Ok(Self { name, index, id })
+    }
+
+    /// `"_index":"x","_id":"1"`
+    fn write_names(&self, text: &mut Vec<u8>) {
+        for (name, value) in [("_index", self.index), ("_id", self.id.as_deref())] {
+            if let Some(value) = value {
+                write(text, format_args!("\"{name}\":"));
+                text.extend_from_slice(value);
+                text.push(b',');
+            }
+        }
+    }
+}
+
+impl<'b> Taken<'b> {
+    /// Adds a document, and its item.
+    fn add(
+        &mut self,
+        builder: &mut BatchBuilder<'_>,
+        action: &Action<'_>,
+        (document, line, offset): (&'b [u8], u64, usize),
+        index: u64,
+        text: &mut Vec<u8>,
+    ) {
+        let refused = if !is_object(document) {
+            Some(no_object(document, index, line, offset))
+        } else if builder.add(named(document, action, text)).is_err() {
+            // The error may be where the names were added, so the document itself is looked at.
+            let error = jird::validate(document).err();
+            let size = || jird::Error::new(jird::ErrorKind::Size, 0);
+            Some(malformed(&error.unwrap_or_else(size), document, index, line, offset))
+        } else {
+            None
+        };
+        match refused {
+            None => self.item(action, |text| text.extend_from_slice(b"\"result\":\"created\",\"status\":201")),
+            Some(refused) => {
+                let Refused { message, column, .. } = &refused;
+                let why = format!("line {line}, column {column}: {message}");
+                self.item_error(action, "document_parsing_exception", &why);
+                self.refuse(|| refused);
+            }
+        }
+    }
+
+    fn item(&mut self, action: &Action<'_>, rest: impl FnOnce(&mut Vec<u8>)) {
+        let text = &mut self.items;
+        text.extend_from_slice(if text.is_empty() { b"" } else { b",\n" });
+        write(text, format_args!("{{\"{}\":{{", action.name));
+        action.write_names(text);
+        rest(text);
+        text.extend_from_slice(b"}}");
+    }
+
+    fn item_error(&mut self, action: &Action<'_>, kind: &str, why: &str) {
+        self.errors += 1;
+        self.item(action, |text| {
+            write(text, format_args!("\"status\":400,\"error\":{{\"type\":\"{kind}\",\"reason\":"));
+            write_string(why, text);
+            text.push(b'}');
+        });
+    }
+}
+
+/// The document with the names of its action as last members. It is JSON if and only if the document is an object: the
+/// names can follow only what a closing brace can follow, after a member of the outermost object.
+fn named<'t>(document: &'t [u8], action: &Action<'_>, text: &'t mut Vec<u8>) -> &'t [u8] {
+    let Some(members) = document.trim_ascii_end().strip_suffix(b"}") else { return document };
+    if action.index.is_none() && action.id.is_none() {
+        return document;
+    }
+    text.clear();
+    text.extend_from_slice(members);
+    if members.trim_ascii() != b"{" {
+        text.push(b',');
+    }
+    action.write_names(text);
+    text.pop();
+    text.push(b'}');
+    text
+}
+
+/// The answer to a body.
+pub(super) fn answer(taken: &Taken<'_>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(taken.items.len() + 64);
+    write(&mut text, format_args!("{{\"took\":{},\"errors\":{},\"items\":[", taken.millis, taken.errors > 0));
+    text.extend_from_slice(&taken.items);
+    text.extend_from_slice(b"]}\n");
+    text
+}
+
+/// A problem as Elasticsearch tells it.
+pub(super) fn failure(problem: &Problem) -> Vec<u8> {
+    let kind = match problem.status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "security_exception",
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => "es_rejected_execution_exception",
+        _ => "illegal_argument_exception",
+    };
+    let mut text = Vec::new();
+    write(&mut text, format_args!("{{\"error\":{{\"type\":\"{kind}\",\"reason\":"));
+    write_string(&problem.to_string(), &mut text);
+    write(&mut text, format_args!("}},\"status\":{}}}\n", problem.status.as_u16()));
+    text
+}

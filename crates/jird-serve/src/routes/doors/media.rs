@@ -1,0 +1,65 @@
+//! What kind of body comes.
+
+use super::Door;
+use crate::base::problem::Problem;
+use crate::request::choice::text;
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, HeaderMap};
+
+pub(super) const PROTOBUF: &str = "application/x-protobuf";
+
+/// The form of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Lines,
+    Json,
+    Protobuf,
+}
+
+impl Form {
+    /// What a request says of its body. A page of another server can send a body without asking first, but only with a
+    /// type that is none of these.
+    ///
+    /// # Errors
+    /// 415 if the door does not take it.
+    pub(super) fn of(door: &Door, headers: &HeaderMap, parameters: &[(String, String)]) -> Result<Self, Problem> {
+        let media = media(headers);
+        let is_json = media == "application/json";
+        let is_lines = matches!(&*media, "application/x-ndjson" | "application/ndjson" | "application/jsonl");
+        let is_clef = media == "application/vnd.serilog.clef" || is_lines;
+        let is_elastic =
+            matches!(&*media, "application/vnd.elasticsearch+x-ndjson" | "application/vnd.elasticsearch+json");
+        let asks_clef = || parameters.iter().any(|(name, _)| name == "clef");
+        match door {
+            Door::Ingest if is_clef => Ok(Self::Lines),
+            Door::Clef if is_clef || is_json => Ok(Self::Lines),
+            Door::Raw if is_clef || is_json && asks_clef() => Ok(Self::Lines),
+            Door::Bulk(_) if is_lines || is_json || is_elastic => Ok(Self::Lines),
+            Door::Ingest | Door::Raw | Door::Logs if is_json => Ok(Self::Json),
+            Door::Logs if media == PROTOBUF => Ok(Self::Protobuf),
+            _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, door.wanted())),
+        }
+    }
+}
+
+impl Door {
+    fn wanted(&self) -> &'static str {
+        match self {
+            Self::Ingest => "events come as application/x-ndjson or application/json",
+            Self::Clef | Self::Raw => "events come as application/vnd.serilog.clef or application/json",
+            Self::Bulk(_) | Self::Greeting => "actions come as application/x-ndjson or application/json",
+            Self::Logs => "logs come as application/x-protobuf or application/json",
+        }
+    }
+}
+
+/// Whether a request has a body in the format of Protocol Buffers.
+pub(super) fn is_protobuf(headers: &HeaderMap) -> bool {
+    media(headers) == PROTOBUF
+}
+
+/// The type of the body, without parameters.
+fn media(headers: &HeaderMap) -> String {
+    let media = text(headers, &CONTENT_TYPE).unwrap_or_default();
+    media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}

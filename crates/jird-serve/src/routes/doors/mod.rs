@@ -1,0 +1,300 @@
+//! The doors through which events come into the store: one of our own, and those at which the clients of Seq,
+//! Elasticsearch and OpenTelemetry knock.
+//!
+//! Every door does the same: who may come in, what kind of body it is, the body itself within limits, unpacked; then
+//! its events straight into a batch, which is appended before the answer goes. What is no event is named in the answer
+//! and set aside, and the others are kept.
+
+mod bulk;
+mod lines;
+mod media;
+mod otlp;
+mod seq;
+mod taken;
+mod time_key;
+mod unpack;
+
+use crate::base::problem::Problem;
+use crate::base::settings::Limits;
+use crate::events::intake::Intake;
+use crate::http::body::{Body, pass_over, receive_from};
+use crate::http::guard::Guard;
+use crate::request::choice::text;
+use crate::request::uri;
+use crate::routes::state::{EventStore, State};
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT, ALLOW, CONTENT_TYPE, EXPECT, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Response, StatusCode};
+use jird_store::Batch;
+use media::Form;
+use std::sync::Arc;
+use taken::Taken;
+use unpack::Packed;
+
+/// A door.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// `/ingest`
+    Ingest,
+    /// `/ingest/clef`
+    Clef,
+    /// `/api/events/raw`, with `?clef` or without
+    Raw,
+    /// `/_bulk` and `/INDEX/_bulk`
+    Bulk(Option<String>),
+    /// `/`, as Elasticsearch's clients ask it
+    Greeting,
+    /// `/v1/logs`
+    Logs,
+}
+
+/// Bodies up to this size are decoded by the thread that serves connections: it takes some 50 µs.
+const SMALL_BYTES: usize = 16 << 10;
+
+/// What Elasticsearch's clients look for before they believe an answer.
+const PRODUCT: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("x-elastic-product"), HeaderValue::from_static("Elasticsearch"));
+
+impl Door {
+    /// The door at a path.
+    pub(crate) fn of(segments: &[String], method: &Method, headers: &HeaderMap) -> Option<Self> {
+        let segments: Vec<_> = segments.iter().map(String::as_str).collect();
+        Some(match segments[..] {
+            ["ingest"] => Self::Ingest,
+            ["ingest", "clef"] => Self::Clef,
+            ["api", "events", "raw"] => Self::Raw,
+            ["_bulk"] => Self::Bulk(None),
+            [index, "_bulk"] => Self::Bulk(Some(index.to_owned())),
+            ["v1", "logs"] => Self::Logs,
+            [] if matches!(*method, Method::GET | Method::HEAD) && bulk::is_asked(text(headers, &ACCEPT)) => {
+                Self::Greeting
+            }
+            _ => return None,
+        })
+    }
+
+    /// Its name in the file of refused events.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ingest => "/ingest",
+            Self::Clef => "/ingest/clef",
+            Self::Raw => "/api/events/raw",
+            Self::Bulk(_) => "/_bulk",
+            Self::Logs => "/v1/logs",
+            Self::Greeting => "/",
+        }
+    }
+
+    fn allowed(&self) -> &'static str {
+        match self {
+            Self::Bulk(_) => "POST, PUT",
+            Self::Greeting => "GET, HEAD",
+            _ => "POST",
+        }
+    }
+
+    fn is_elastic(&self) -> bool {
+        matches!(self, Self::Bulk(_) | Self::Greeting)
+    }
+}
+
+/// Answers a request at a door, which has passed the guard. Failures have the form that the door's clients understand.
+pub(crate) async fn answer(
+    state: &State,
+    guard: &Guard,
+    door: Door,
+    parts: &Parts,
+    mut body: Incoming,
+) -> Response<Body> {
+    let mut response = match entered(state, guard, &door, parts, &mut body).await {
+        Ok(response) => response,
+        Err(problem) => {
+            // One that asked before it sends its body sends none.
+            if !parts.headers.contains_key(EXPECT) {
+                pass_over(&mut body, &state.limits).await;
+            }
+            told(&door, &parts.headers, &problem)
+        }
+    };
+    if door.is_elastic() {
+        response.headers_mut().insert(PRODUCT.0, PRODUCT.1);
+    }
+    response
+}
+
+/// The answer to a request that may not come in.
+pub(crate) fn refuse(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
+    let mut response = told(door, headers, problem);
+    if door.is_elastic() {
+        response.headers_mut().insert(PRODUCT.0, PRODUCT.1);
+    }
+    response
+}
+
+async fn entered(
+    state: &State,
+    guard: &Guard,
+    door: &Door,
+    parts: &Parts,
+    body: &mut Incoming,
+) -> Result<Response<Body>, Problem> {
+    let allowed = door.allowed();
+    if parts.method == Method::OPTIONS {
+        let mut response = Response::new(Body::whole(Vec::new()));
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        return Ok(response);
+    }
+    if !allowed.split(", ").any(|known| known == parts.method.as_str()) {
+        return Err(Problem::method(allowed));
+    }
+    if *door == Door::Greeting {
+        return Ok(json(StatusCode::OK, bulk::GREETING.into()));
+    }
+    let Some(intake) = state.store.as_ref().and_then(|store| store.intake.clone()) else {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "this server only reads; --write lets events in"));
+    };
+    guard.origin(&parts.headers)?;
+    let parameters = uri::parameters(parts.uri.query())?;
+    let form = Form::of(door, &parts.headers, &parameters)?;
+    let packed = Packed::of(&parts.headers)?;
+    if let Door::Bulk(index) = door {
+        bulk::check(index.as_deref(), &parameters)?;
+    }
+    let taken = let_in(state, &intake, door, form, packed, body).await.map_err(|problem| later(&intake, problem))?;
+    Ok(taken)
+}
+
+/// From a body to its answer.
+async fn let_in(
+    state: &State,
+    intake: &Arc<Intake>,
+    door: &Door,
+    form: Form,
+    packed: Packed,
+    body: &mut Incoming,
+) -> Result<Response<Body>, Problem> {
+    let mut received = receive_from(body, &state.limits, &state.rooms).await?;
+    let work = Work { intake: Arc::clone(intake), door: door.clone(), form, limits: state.limits };
+    let is_small = packed == Packed::Plain && received.bytes.len() <= SMALL_BYTES;
+    if is_small {
+        let taken = work.take(&received.bytes)?;
+        // What is refused is written to a file, which may take its time.
+        if taken.refused.is_empty() {
+            let answer = work.answer(&taken);
+            let batch = taken.batch;
+            append(state, intake, batch).await?;
+            return Ok(answer);
+        }
+    }
+    let rooms = Arc::clone(&state.rooms);
+    let hand = Arc::clone(&state.hands).acquire_owned().await;
+    let job = move || {
+        let _hand = hand;
+        let body = std::mem::take(&mut received.bytes);
+        let body = packed.unpack(body, work.limits.body_bytes, &rooms, &mut received)?;
+        let taken = work.take(&body)?;
+        if !taken.refused.is_empty() {
+            work.intake.quarantine.take(work.door.name(), &taken.refused, taken.more);
+        }
+        let answer = work.answer(&taken);
+        Ok((taken.batch, answer, received))
+    };
+    let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the events were not read to their end");
+    // The room is free again when the events are in the store.
+    let (batch, answer, _room) = tokio::task::spawn_blocking(job).await.map_err(failed)??;
+    append(state, intake, batch).await?;
+    Ok(answer)
+}
+
+/// Appends a batch, and tells those who follow the events.
+async fn append(state: &State, intake: &Intake, batch: Batch) -> Result<(), Problem> {
+    intake.append(batch, state.limits.time).await?;
+    state.store.iter().for_each(EventStore::appended);
+    Ok(())
+}
+
+/// What is done with a body.
+struct Work {
+    intake: Arc<Intake>,
+    door: Door,
+    form: Form,
+    limits: Limits,
+}
+
+impl Work {
+    /// The events of a body, and what is wrong with the others.
+    ///
+    /// # Errors
+    /// Nothing of the body can be read, or it has too many events.
+    fn take<'b>(&self, body: &'b [u8]) -> Result<Taken<'b>, Problem> {
+        let (settings, limits) = (self.intake.settings(), &self.limits);
+        match (self.form, &self.door) {
+            (Form::Lines, Door::Bulk(index)) => bulk::take(body, index.as_deref(), settings, limits),
+            (Form::Lines, door) => lines::take(body, *door != Door::Ingest, settings, limits),
+            (Form::Json, Door::Logs) => otlp::take_json(body, settings, limits),
+            (Form::Json, Door::Raw) => seq::take(body, settings, limits),
+            (Form::Json, _) => lines::take_json(body, settings, limits),
+            (Form::Protobuf, _) => otlp::take_protobuf(body, settings, limits),
+        }
+    }
+
+    fn answer(&self, taken: &Taken<'_>) -> Response<Body> {
+        let is_lost = taken.batch.is_empty() && !taken.refused.is_empty();
+        let status = if is_lost { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        match &self.door {
+            Door::Ingest | Door::Greeting => json(status, taken.counted()),
+            Door::Clef | Door::Raw => {
+                json(if is_lost { status } else { StatusCode::CREATED }, seq::answer(taken, is_lost))
+            }
+            Door::Bulk(_) => json(StatusCode::OK, bulk::answer(taken)),
+            Door::Logs if self.form == Form::Json => json(StatusCode::OK, otlp::answer_json(taken)),
+            Door::Logs => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
+        }
+    }
+}
+
+/// A server that has too much to do tells those who send events 429, which all of them take for a reason to wait.
+fn later(intake: &Intake, mut problem: Problem) -> Problem {
+    if problem.is_busy {
+        intake.note_busy();
+        problem.status = StatusCode::TOO_MANY_REQUESTS;
+    }
+    problem
+}
+
+fn json(status: StatusCode, text: Vec<u8>) -> Response<Body> {
+    bytes(status, "application/json", text)
+}
+
+fn bytes(status: StatusCode, media: &'static str, bytes: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::whole(bytes));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    *response.status_mut() = status;
+    response
+}
+
+/// A problem as the clients of a door understand it.
+fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
+    let status = problem.status;
+    let mut response = match door {
+        Door::Bulk(_) | Door::Greeting => json(status, bulk::failure(problem)),
+        Door::Logs if media::is_protobuf(headers) => bytes(status, media::PROTOBUF, otlp::failure_protobuf(problem)),
+        Door::Logs => json(status, otlp::failure_json(problem)),
+        _ => bytes(status, "application/problem+json", problem.json()),
+    };
+    let headers = response.headers_mut();
+    if let Some(seconds) = problem.retry_after {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    if let Some(allow) = problem.allow {
+        headers.insert(ALLOW, HeaderValue::from_static(allow));
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}

@@ -1,0 +1,88 @@
+//! OpenTelemetry's logs by OTLP/HTTP, as Protocol Buffers and as JSON.
+//!
+//! A log record becomes an event with the names of compact events where they have one: `@t`, `@l`, `@m`, `@tr`, `@sp`.
+//! What is the same for many records, resource and scope, stands in each of them, so that an event says all there is to
+//! say of it.
+
+mod json;
+mod protobuf;
+mod record;
+mod wire;
+
+use super::taken::{Taken, write};
+use crate::base::problem::Problem;
+use hyper::StatusCode;
+use jird::event::write_string;
+pub(super) use json::take_json;
+pub(super) use protobuf::take_protobuf;
+
+/// The most values within each other.
+const DEPTH_MAX: usize = 32;
+/// The most refused records that the answer names.
+const NAMED_MAX: usize = 100;
+
+/// What is wrong with the records that were refused, in one text.
+fn message(taken: &Taken<'_>) -> String {
+    let named = taken.refused.iter().take(NAMED_MAX);
+    let mut text: Vec<_> = named.map(|refused| format!("record {}: {}", refused.index + 1, refused.message)).collect();
+    let more = taken.refused_count() - text.len() as u64;
+    if more > 0 {
+        text.push(format!("and {more} more"));
+    }
+    text.join("; ")
+}
+
+/// `ExportLogsServiceResponse` in JSON.
+pub(super) fn answer_json(taken: &Taken<'_>) -> Vec<u8> {
+    let mut text = b"{".to_vec();
+    if !taken.refused.is_empty() {
+        let count = taken.refused_count();
+        write(&mut text, format_args!("\"partialSuccess\":{{\"rejectedLogRecords\":\"{count}\",\"errorMessage\":"));
+        write_string(&message(taken), &mut text);
+        text.push(b'}');
+    }
+    text.push(b'}');
+    text
+}
+
+/// `ExportLogsServiceResponse`.
+pub(super) fn answer_protobuf(taken: &Taken<'_>) -> Vec<u8> {
+    let mut answer = Vec::new();
+    if !taken.refused.is_empty() {
+        let mut partial = Vec::new();
+        wire::write_number(1, taken.refused_count(), &mut partial);
+        wire::write_bytes(2, message(taken).as_bytes(), &mut partial);
+        wire::write_bytes(1, &partial, &mut answer);
+    }
+    answer
+}
+
+/// `google.rpc.Status` in JSON.
+pub(super) fn failure_json(problem: &Problem) -> Vec<u8> {
+    let mut text = Vec::new();
+    write(&mut text, format_args!("{{\"code\":{},\"message\":", code(problem.status)));
+    write_string(&problem.to_string(), &mut text);
+    text.push(b'}');
+    text
+}
+
+/// `google.rpc.Status`.
+pub(super) fn failure_protobuf(problem: &Problem) -> Vec<u8> {
+    let mut status = Vec::new();
+    wire::write_number(1, code(problem.status), &mut status);
+    wire::write_bytes(2, problem.to_string().as_bytes(), &mut status);
+    status
+}
+
+/// The number of `google.rpc.Code`.
+fn code(status: StatusCode) -> u64 {
+    match status {
+        StatusCode::UNAUTHORIZED => 16,
+        StatusCode::FORBIDDEN => 7,
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::PAYLOAD_TOO_LARGE => 8,
+        StatusCode::METHOD_NOT_ALLOWED => 12,
+        StatusCode::SERVICE_UNAVAILABLE => 14,
+        status if status.is_client_error() => 3,
+        _ => 13,
+    }
+}

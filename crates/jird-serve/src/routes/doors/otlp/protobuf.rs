@@ -1,0 +1,251 @@
+//! Logs as Protocol Buffers: `ExportLogsServiceRequest` of `opentelemetry-proto` 1.x, written to events without a tree.
+
+use super::super::taken::{Taken, check_room};
+use super::super::time_key::TimeKey;
+use super::DEPTH_MAX;
+use super::record::{Record, write_base64, write_double, write_resource, write_scope};
+use super::wire::{Field, Fields, Malformed};
+use crate::base::problem::Problem;
+use crate::base::settings::Limits;
+use crate::events::intake::Refused;
+use jird::event::{Numeral, write_string};
+use jird_store::{Batch, BatchBuilder, Settings};
+
+/// The events of a body.
+pub(in crate::routes::doors) fn take_protobuf<'b>(
+    body: &'b [u8],
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<Taken<'b>, Problem> {
+    let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
+        let (time_key, taken, record) = (TimeKey::new(settings), Taken::default(), Record::default());
+        let mut logs = Logs { body, builder, limits, time_key, taken, record, text: Vec::new(), index: 0 };
+        logs.request()?;
+        Ok::<_, Problem>(logs.taken)
+    });
+    Ok(Taken { batch, ..taken? })
+}
+
+/// The request is no message of the format; a record that is none is refused alone.
+fn malformed(_: Malformed) -> Problem {
+    Problem::bad("the body is no ExportLogsServiceRequest")
+}
+
+/// What is wrong with a record.
+type Wrong = &'static str;
+
+impl From<Malformed> for Wrong {
+    fn from(_: Malformed) -> Self {
+        "it is no message of the format"
+    }
+}
+
+struct Logs<'b, 'r, 'p> {
+    body: &'b [u8],
+    builder: &'r mut BatchBuilder<'p>,
+    limits: &'r Limits,
+    time_key: TimeKey,
+    taken: Taken<'b>,
+    record: Record,
+    text: Vec<u8>,
+    index: u64,
+}
+
+/// The messages in the fields of this number.
+fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = Result<&[u8], Malformed>> {
+    Fields(message).filter_map(move |field| match field {
+        Ok((number, Field::Bytes(bytes))) if number == wanted => Some(Ok(bytes)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    })
+}
+
+impl<'b> Logs<'b, '_, '_> {
+    fn request(&mut self) -> Result<(), Problem> {
+        for resource_logs in messages(self.body, 1) {
+            let resource_logs = resource_logs.map_err(malformed)?;
+            let mut context = Vec::new();
+            for resource in messages(resource_logs, 1) {
+                context.clear();
+                write_resource(&attributes(resource.map_err(malformed)?, 1).map_err(in_context)?, &mut context);
+            }
+            let len = context.len();
+            for scope_logs in messages(resource_logs, 2) {
+                let scope_logs = scope_logs.map_err(malformed)?;
+                for scope in messages(scope_logs, 1) {
+                    context.truncate(len);
+                    self::scope(scope.map_err(malformed)?, &mut context).map_err(in_context)?;
+                }
+                for record in messages(scope_logs, 2) {
+                    self.add(record.map_err(malformed)?, &context)?;
+                }
+                context.truncate(len);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a record, or refuses it.
+    fn add(&mut self, raw: &'b [u8], context: &[u8]) -> Result<(), Problem> {
+        check_room(self.builder, self.limits)?;
+        self.record.clear();
+        let written = read(raw, &mut self.record)
+            .and_then(|()| self.record.write(&self.time_key, context, &mut self.text))
+            .map_err(str::to_owned)
+            .and_then(|()| self.builder.add(&self.text).map_err(|error| error.kind().to_string()));
+        let index = self.index;
+        self.index += 1;
+        if let Err(message) = written {
+            // A slice of the body: where it begins tells its offset.
+            let offset = (raw.as_ptr() as usize).saturating_sub(self.body.as_ptr() as usize) as u64;
+            let refused = || Refused { index, line: 0, offset, raw, kind: "record", message, column: 0 };
+            self.taken.refuse(refused);
+        }
+        Ok(())
+    }
+}
+
+/// A resource or a scope concerns all of its records.
+fn in_context(wrong: Wrong) -> Problem {
+    Problem::bad(format!("a resource or scope of the body is wrong: {wrong}"))
+}
+
+/// The attributes in the fields of this number, as members of an object.
+fn attributes(message: &[u8], number: u64) -> Result<Vec<u8>, Wrong> {
+    let mut text = Vec::new();
+    for attribute in messages(message, number) {
+        key_value(attribute?, 0, &mut text)?;
+    }
+    Ok(text)
+}
+
+fn scope(message: &[u8], context: &mut Vec<u8>) -> Result<(), Wrong> {
+    let (mut name, mut version) = (Vec::new(), Vec::new());
+    for field in Fields(message) {
+        match field? {
+            (1, Field::Bytes(bytes)) => string(bytes, &mut name)?,
+            (2, Field::Bytes(bytes)) => string(bytes, &mut version)?,
+            _ => {}
+        }
+    }
+    write_scope(&name, &version, &attributes(message, 3)?, context);
+    Ok(())
+}
+
+/// Reads a record. Fields that are not known are passed over.
+fn read(raw: &[u8], record: &mut Record) -> Result<(), Wrong> {
+    for field in Fields(raw) {
+        match field? {
+            (1, Field::Fixed64(time)) => record.time = time,
+            (2, Field::Varint(severity)) => record.severity = severity,
+            (3, Field::Bytes(text)) => string(text, &mut record.level)?,
+            (5, Field::Bytes(body)) => {
+                record.body.clear();
+                any(body, 0, &mut record.body)?;
+            }
+            (6, Field::Bytes(attribute)) => key_value(attribute, 0, &mut record.attributes)?,
+            (7, Field::Varint(dropped)) => record.dropped = dropped,
+            (8, Field::Fixed32(flags)) => record.flags = flags.into(),
+            (9, Field::Bytes(id)) => digits(id, 16, &mut record.trace_id)?,
+            (10, Field::Bytes(id)) => digits(id, 8, &mut record.span_id)?,
+            (11, Field::Fixed64(time)) => record.observed = time,
+            (12, Field::Bytes(name)) => string(name, &mut record.name)?,
+            (1..=3 | 5..=12, _) => return Err("a field has another type than it should"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A text as JSON; one that is empty as nothing.
+fn string(bytes: &[u8], text: &mut Vec<u8>) -> Result<(), Wrong> {
+    text.clear();
+    if !bytes.is_empty() {
+        write_string(utf8(bytes)?, text);
+    }
+    Ok(())
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, Wrong> {
+    core::str::from_utf8(bytes).map_err(|_| "a text is not UTF-8")
+}
+
+fn digits(id: &[u8], len: usize, text: &mut Vec<u8>) -> Result<(), Wrong> {
+    text.clear();
+    if !id.is_empty() && id.len() != len {
+        return Err("an identifier has another length than it should");
+    }
+    for byte in id {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(b"0123456789abcdef"[usize::from(digit)]);
+        }
+    }
+    Ok(())
+}
+
+/// Appends `"key":value,`.
+fn key_value(message: &[u8], depth: usize, text: &mut Vec<u8>) -> Result<(), Wrong> {
+    let (mut key, mut value) = (&[][..], None);
+    for field in Fields(message) {
+        match field? {
+            (1, Field::Bytes(bytes)) => key = bytes,
+            (2, Field::Bytes(bytes)) => value = Some(bytes),
+            _ => {}
+        }
+    }
+    write_string(utf8(key)?, text);
+    text.push(b':');
+    any(value.unwrap_or_default(), depth, text)?;
+    text.push(b',');
+    Ok(())
+}
+
+/// Appends an `AnyValue`. Without any value it is null.
+fn any(message: &[u8], depth: usize, text: &mut Vec<u8>) -> Result<(), Wrong> {
+    if depth == DEPTH_MAX {
+        return Err("its values are too deep within each other");
+    }
+    let start = text.len();
+    for field in Fields(message) {
+        let field = field?;
+        // Of several the last one counts.
+        if (1..=7).contains(&field.0) {
+            text.truncate(start);
+        }
+        match field {
+            (1, Field::Bytes(bytes)) => write_string(utf8(bytes)?, text),
+            (2, Field::Varint(value)) => text.extend_from_slice(if value == 0 { b"false" } else { b"true" }),
+            (3, Field::Varint(value)) => Numeral::I64(value as i64).write(text),
+            (4, Field::Fixed64(bits)) => write_double(f64::from_bits(bits), text),
+            (5, Field::Bytes(values)) => {
+                text.push(b'[');
+                for value in messages(values, 1) {
+                    any(value?, depth + 1, text)?;
+                    text.push(b',');
+                }
+                close(b']', text);
+            }
+            (6, Field::Bytes(values)) => {
+                text.push(b'{');
+                for value in messages(values, 1) {
+                    key_value(value?, depth + 1, text)?;
+                }
+                close(b'}', text);
+            }
+            (7, Field::Bytes(bytes)) => write_base64(bytes, text),
+            _ => {}
+        }
+    }
+    if text.len() == start {
+        text.extend_from_slice(b"null");
+    }
+    Ok(())
+}
+
+/// Ends a container in the place of a last comma.
+fn close(bracket: u8, text: &mut Vec<u8>) {
+    if text.last() == Some(&b',') {
+        text.pop();
+    }
+    text.push(bracket);
+}

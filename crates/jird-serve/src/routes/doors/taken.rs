@@ -1,0 +1,114 @@
+//! What came of a body: events, and what was refused.
+
+use crate::base::problem::Problem;
+use crate::base::settings::Limits;
+use crate::events::intake::Refused;
+use hyper::StatusCode;
+use jird::event::write_string;
+use jird_store::{Batch, BatchBuilder};
+use std::io::Write as _;
+
+/// The most refused events of one body that are named and set aside. Others are counted.
+const NAMED_MAX: usize = 10_000;
+/// The most events of one body.
+const EVENTS_MAX: u64 = 1_000_000;
+/// How much longer than a body its events may be: what stands in it once may be in each of them.
+const GROWTH_MAX: usize = 4;
+
+/// What came of a body.
+#[derive(Debug, Default)]
+pub(super) struct Taken<'b> {
+    pub(super) batch: Batch,
+    pub(super) refused: Vec<Refused<'b>>,
+    /// Refused events that are only counted.
+    pub(super) more: u64,
+    /// What the answer says of each event, for clients that want that.
+    pub(super) items: Vec<u8>,
+    /// How many of these are errors.
+    pub(super) errors: u64,
+    /// How long it took to read them.
+    pub(super) millis: u64,
+}
+
+impl<'b> Taken<'b> {
+    /// Notes an event that is refused.
+    pub(super) fn refuse(&mut self, refused: impl FnOnce() -> Refused<'b>) {
+        if self.refused.len() < NAMED_MAX {
+            self.refused.push(refused());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// How many events were refused.
+    pub(super) fn refused_count(&self) -> u64 {
+        self.refused.len() as u64 + self.more
+    }
+
+    /// `{"events":2}`, with the errors if there are some.
+    pub(super) fn counted(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        write(&mut text, format_args!("{{\"events\":{}", self.batch.events()));
+        self.write_errors(&mut text);
+        text.extend_from_slice(b"}\n");
+        text
+    }
+
+    /// `,"refused":1,"errors":[…]`
+    pub(super) fn write_errors(&self, text: &mut Vec<u8>) {
+        if self.refused.is_empty() {
+            return;
+        }
+        write(text, format_args!(",\"refused\":{},\"errors\":[", self.refused_count()));
+        for (number, refused) in self.refused.iter().enumerate() {
+            text.extend_from_slice(if number == 0 { b"\n" } else { b",\n" });
+            match refused {
+                Refused { line: 0, index, offset, .. } => {
+                    write(text, format_args!("{{\"index\":{index},\"offset\":{offset}"));
+                }
+                Refused { line, column, offset, .. } => {
+                    write(text, format_args!("{{\"line\":{line},\"column\":{column},\"offset\":{offset}"));
+                }
+            }
+            write(text, format_args!(",\"kind\":\"{}\",\"detail\":", refused.kind));
+            write_string(&refused.message, text);
+            text.push(b'}');
+        }
+        text.push(b']');
+    }
+}
+
+/// Whether there is room for another event of a body.
+///
+/// # Errors
+/// 413.
+pub(super) fn check_room(builder: &BatchBuilder<'_>, limits: &Limits) -> Result<(), Problem> {
+    let too_large = |detail| Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+    if builder.events() >= EVENTS_MAX {
+        return too_large(format!("a body has at most {EVENTS_MAX} events here"));
+    }
+    let bytes_max = limits.body_bytes.saturating_mul(GROWTH_MAX);
+    if builder.bytes() > bytes_max {
+        return too_large(format!("the events of a body have at most {bytes_max} bytes here"));
+    }
+    Ok(())
+}
+
+/// An event that is no JSON. `raw` begins at `offset` in the body, on this line.
+#[cold]
+pub(super) fn malformed<'b>(error: &jird::Error, raw: &'b [u8], index: u64, line: u64, offset: usize) -> Refused<'b> {
+    let located = error.locate(raw).after_lines(line.saturating_sub(1), offset as u64);
+    Refused {
+        index,
+        line,
+        offset: offset as u64,
+        raw,
+        kind: error.code(),
+        message: format!("{} {}", error.kind(), located.place()),
+        column: located.column(),
+    }
+}
+
+pub(super) fn write(text: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
+    text.write_fmt(arguments).expect("a `Vec` takes everything");
+}

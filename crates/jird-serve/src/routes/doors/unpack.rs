@@ -1,0 +1,94 @@
+//! Bodies that are compressed: unpacked within the limit of a body and the room of all.
+
+use crate::base::problem::Problem;
+use crate::http::body::{ROOM, Received};
+use crate::request::choice::text;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use hyper::StatusCode;
+use hyper::header::{CONTENT_ENCODING, HeaderMap};
+use std::io::Read;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// The greatest window of Zstandard, as a power of two: 8 MiB, which every decoder should take (RFC 8878, section
+/// 3.1.1.1.2).
+const WINDOW_LOG_MAX: u32 = 23;
+
+/// How a body is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packed {
+    Plain,
+    Gzip,
+    Deflate,
+    Zstd,
+}
+
+impl Packed {
+    /// What a request says of its body.
+    ///
+    /// # Errors
+    /// 415.
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+        let coding = text(headers, &CONTENT_ENCODING).unwrap_or_default();
+        match &*coding.trim().to_ascii_lowercase() {
+            "" | "identity" => Ok(Self::Plain),
+            "gzip" | "x-gzip" => Ok(Self::Gzip),
+            "deflate" => Ok(Self::Deflate),
+            "zstd" => Ok(Self::Zstd),
+            _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bodies are packed by gzip, deflate or zstd")),
+        }
+    }
+
+    /// The text of a body. What it takes is added to what the body holds.
+    ///
+    /// # Errors
+    /// 413 if it is longer than a body may be, 400 if it cannot be unpacked, 503 if there is no room.
+    pub(super) fn unpack(
+        self,
+        body: Vec<u8>,
+        bytes_max: usize,
+        rooms: &Arc<Semaphore>,
+        received: &mut Received,
+    ) -> Result<Vec<u8>, Problem> {
+        match self {
+            Self::Plain => Ok(body),
+            Self::Gzip => read(MultiGzDecoder::new(&body[..]), bytes_max, rooms, received),
+            Self::Deflate => read(ZlibDecoder::new(&body[..]), bytes_max, rooms, received),
+            Self::Zstd => {
+                let decoder = zstd::stream::read::Decoder::with_buffer(&body[..]).and_then(|mut decoder| {
+                    decoder.window_log_max(WINDOW_LOG_MAX)?;
+                    Ok(decoder)
+                });
+                read(decoder.map_err(|error| broken(&error))?, bytes_max, rooms, received)
+            }
+        }
+    }
+}
+
+fn read(
+    mut decoder: impl Read,
+    bytes_max: usize,
+    rooms: &Arc<Semaphore>,
+    received: &mut Received,
+) -> Result<Vec<u8>, Problem> {
+    let mut text = Vec::new();
+    loop {
+        // As much as there is already, so that the text is copied seldom.
+        let units = text.len().div_ceil(ROOM).max(4);
+        received.take_room(rooms, units)?;
+        let wanted = (units * ROOM).min(bytes_max - text.len() + 1);
+        text.reserve_exact(wanted);
+        let read = decoder.by_ref().take(wanted as u64).read_to_end(&mut text).map_err(|error| broken(&error))?;
+        if text.len() > bytes_max {
+            let detail = format!("an unpacked body has at most {bytes_max} bytes here");
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+        }
+        if read < wanted {
+            return Ok(text);
+        }
+    }
+}
+
+fn broken(error: &std::io::Error) -> Problem {
+    Problem::bad(format!("the body cannot be unpacked: {error}"))
+}

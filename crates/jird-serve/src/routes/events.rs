@@ -1,0 +1,275 @@
+//! `GET /events`: events of the store, the newest first, a page at a time.
+
+use crate::base::problem::Problem;
+use crate::cache::readers::{Budget, Found};
+use crate::http::body::{Body, GiveUp};
+use crate::request::choice;
+use crate::request::rows::{CHUNK, Out, Stop};
+use crate::request::select::Wish;
+use crate::request::uri;
+use crate::routes::state::{EventStore, State};
+use crate::tables::stream::Long;
+use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LINK, VARY};
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+use jird_store::{BlockId, Key, Text};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Events of a page, if the request does not say how many; and the most.
+const LIMIT: u64 = 100;
+const LIMIT_MAX: u64 = 10_000;
+
+/// The number of the last event that a client has, and of the last one that an answer could have.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// The form of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Array,
+    Lines,
+    Follow,
+}
+
+const FORMS: [(Form, &[&str]); 3] = [
+    (Form::Array, &["application/json", "application/*", "*/*"]),
+    (Form::Lines, &["application/x-ndjson", "application/ndjson", "application/jsonl"]),
+    (Form::Follow, &["text/event-stream", "text/*"]),
+];
+
+/// What the query of a request says.
+#[derive(Debug, Default)]
+struct Asked {
+    condition: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    limit: Option<u64>,
+    before: Option<Key>,
+    follows: Option<bool>,
+}
+
+/// Answers a request.
+pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Result<Response<Body>, Problem> {
+    let asked = Asked::new(parts.uri.query())?;
+    let form = if asked.follows == Some(true) {
+        Form::Follow
+    } else {
+        let detail = "events come as application/json, application/x-ndjson or text/event-stream";
+        choice::best(&parts.headers, &FORMS, detail)?
+    };
+    let wish = Wish::new(asked.since.as_deref(), asked.until.as_deref(), asked.condition.as_deref())?;
+    if form != Form::Follow {
+        return page(state, store, asked, wish, form, &parts.headers).await;
+    }
+    if asked.limit.is_some() || asked.before.is_some() || asked.follows == Some(false) {
+        return Err(Problem::bad("events that are followed have no limit and no before"));
+    }
+    let last = choice::text(&parts.headers, &LAST_EVENT_ID);
+    let last = last.map(|id| uri::count(&id).ok_or_else(|| Problem::bad("Last-Event-ID is none of this store")));
+    let clock = (state.limits.heartbeat, state.stopped.clone());
+    store.follow.begin(&store.store, wish, last.transpose()?, clock).await
+}
+
+impl Asked {
+    fn new(query: Option<&str>) -> Result<Self, Problem> {
+        let mut asked = Self::default();
+        for (name, value) in uri::parameters(query)? {
+            let is_new = match name.as_str() {
+                "where" => asked.condition.replace(value).is_none(),
+                "since" => asked.since.replace(value).is_none(),
+                "until" => asked.until.replace(value).is_none(),
+                "limit" => {
+                    let limit = uri::count(&value).filter(|limit| *limit <= LIMIT_MAX);
+                    let limit =
+                        limit.ok_or_else(|| Problem::bad(format!("limit is an integer from 0 to {LIMIT_MAX}")))?;
+                    asked.limit.replace(limit).is_none()
+                }
+                "before" => {
+                    let key = key(&value).ok_or_else(|| Problem::bad("before is what a Link of an answer has"))?;
+                    asked.before.replace(key).is_none()
+                }
+                "follow" => {
+                    let follows = match value.as_str() {
+                        "true" | "" => true,
+                        "false" => false,
+                        _ => return Err(Problem::bad("follow is true or false")),
+                    };
+                    asked.follows.replace(follows).is_none()
+                }
+                _ => {
+                    let name: String = name.chars().take(80).collect();
+                    let detail = "there are where, since, until, limit, before and follow";
+                    return Err(Problem::bad(format!("events have no {name:?}: {detail}")));
+                }
+            };
+            if !is_new {
+                return Err(Problem::bad(format!("the query has {name} twice")));
+            }
+        }
+        Ok(asked)
+    }
+
+    /// The request for the events before this one.
+    fn next(&self, before: Key) -> String {
+        let Key { time, arrival } = before;
+        let mut target = format!("/events?before={time}.{arrival}");
+        let mut add = |name: &str, value: &Option<String>| {
+            if let Some(value) = value {
+                target.extend(["&", name, "=", &uri::encoded(value)]);
+            }
+        };
+        add("where", &self.condition);
+        add("since", &self.since);
+        add("until", &self.until);
+        add("limit", &self.limit.map(|limit| limit.to_string()));
+        target
+    }
+}
+
+/// `TIME.ARRIVAL`
+fn key(text: &str) -> Option<Key> {
+    let (time, arrival) = text.split_once('.')?;
+    Some(Key { time: time.parse().ok()?, arrival: uri::count(arrival)? })
+}
+
+async fn page(
+    state: &State,
+    store: &EventStore,
+    asked: Asked,
+    wish: Wish,
+    form: Form,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, Problem> {
+    let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
+    let slot = Arc::clone(&state.streams).try_acquire_owned();
+    let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
+    let coding = choice::coding(headers);
+    let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
+    let budget = Arc::new(Budget::new(Arc::default()));
+    budget.grant(state.limits.time);
+    let watched = Arc::clone(&budget);
+    let give_up = GiveUp::new(move || watched.give_up());
+    let store = store.store.clone();
+    tokio::task::spawn_blocking(move || {
+        let made = Page::find(&store, &asked, &wish, &budget).and_then(|page| {
+            out.page(page.next.map(|before| asked.next(before)), page.last);
+            page.write(form, &budget, &mut out)
+        });
+        out.finish(made);
+        drop(slot);
+    });
+    let told = begun.await.map_err(|_| failed("the answer was not made"))??;
+    let mut response = Response::new(Body::stream(chunks, give_up));
+    let headers = response.headers_mut();
+    let media = FORMS.iter().find(|(known, _)| *known == form).map_or("", |(_, names)| names[0]);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    headers.insert(VARY, HeaderValue::from_static("accept, accept-encoding, authorization"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(coding) = coding {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    }
+    if let Some(target) = told.next {
+        let link = HeaderValue::from_str(&format!("<{target}>; rel=\"next\""));
+        headers.insert(LINK, link.map_err(|_| failed("the link is none"))?);
+    }
+    if let Some(last) = told.last {
+        headers.insert(LAST_EVENT_ID, last.into());
+    }
+    Ok(response)
+}
+
+/// Where the events of a page are.
+struct Page {
+    text: Text,
+    /// The newest first: blocks, and bytes of their lines.
+    places: Vec<(BlockId, Range<usize>)>,
+    /// If there are older ones: the oldest of these.
+    next: Option<Key>,
+    /// The arrival number of the last event in the store.
+    last: Option<u64>,
+}
+
+impl Page {
+    /// Finds the newest events that are wanted. Reads blocks from the end on until there are enough.
+    fn find(store: &jird_store::Store, asked: &Asked, wish: &Wish, budget: &Budget) -> Result<Self, Stop> {
+        let snapshot = store.snapshot().map_err(|error| failed(&error))?;
+        let text = match asked.before {
+            Some(before) => snapshot.text_before(wish.window, before),
+            None => snapshot.text(wish.window),
+        };
+        let text = text.map_err(|error| failed(&error))?;
+        let limit = asked.limit.unwrap_or(LIMIT) as usize;
+        let (condition, mut sieve) = (wish.for_index(), wish.sieve());
+        let last = snapshot.arrivals().checked_sub(1);
+        let (mut places, mut oldest) = (Vec::new(), None);
+        let (mut keys, mut lines) = (Vec::new(), Vec::new());
+        for section in (0..text.sections()).rev() {
+            for id in text.select(section, condition.as_ref()).blocks.into_iter().rev() {
+                over(budget)?;
+                text.read_keyed(id, &mut keys, &mut lines).map_err(|error| failed(&error))?;
+                let ends: Vec<_> = newlines(&lines).collect();
+                let numbers: Vec<usize> = match sieve.offsets(&lines) {
+                    None => (0..ends.len()).collect(),
+                    Some(offsets) => offsets.iter().map(|offset| ends.partition_point(|end| end < offset)).collect(),
+                };
+                for number in numbers.into_iter().rev() {
+                    if places.len() == limit {
+                        return Ok(Self { text, places, next: oldest, last });
+                    }
+                    let start = if number == 0 { 0 } else { ends[number - 1] + 1 };
+                    places.push((id, start..ends[number]));
+                    oldest = keys.get(number).copied();
+                }
+            }
+        }
+        Ok(Self { text, places, next: None, last })
+    }
+
+    fn write(&self, form: Form, budget: &Budget, out: &mut Long) -> Result<Found, Stop> {
+        let is_array = form == Form::Array;
+        let (mut keys, mut lines, mut block) = (Vec::new(), Vec::new(), None);
+        if is_array {
+            out.text().push(b'[');
+        }
+        for (number, (id, bytes)) in self.places.iter().enumerate() {
+            if block != Some(*id) {
+                over(budget)?;
+                self.text.read_keyed(*id, &mut keys, &mut lines).map_err(|error| failed(&error))?;
+                block = Some(*id);
+            }
+            // What was there a moment ago is gone only if the disk is damaged.
+            let event = lines.get(bytes.clone()).ok_or_else(|| failed(&"the store is damaged"))?;
+            if is_array && number > 0 {
+                out.text().extend_from_slice(b",\n");
+            }
+            out.text().extend_from_slice(event);
+            if !is_array {
+                out.text().push(b'\n');
+            }
+            if out.text().len() >= CHUNK {
+                out.full()?;
+            }
+        }
+        if is_array {
+            out.text().extend_from_slice(b"]\n");
+        }
+        Ok(Found { rows: self.places.len() as u64, total: None })
+    }
+}
+
+/// Where lines end.
+fn newlines(lines: &[u8]) -> impl Iterator<Item = usize> {
+    lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at)
+}
+
+fn over(budget: &Budget) -> Result<(), Stop> {
+    if budget.is_over() {
+        return Err(Problem::busy("the events took longer than this server allows").into());
+    }
+    Ok(())
+}
+
+#[cold]
+fn failed(error: &dyn core::fmt::Display) -> Stop {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("reading the events: {error}")).into()
+}

@@ -1,0 +1,160 @@
+//! What all requests share.
+
+use crate::base::error::Error;
+use crate::base::problem::Problem;
+use crate::base::settings::{Limits, Settings};
+use crate::base::sources::{Named, Sources, twice};
+use crate::events::follow::Follow;
+use crate::events::intake::Intake;
+use crate::http::body::ROOM;
+use crate::request::catalog::Table;
+#[cfg(feature = "query")]
+use crate::routes::queries::Queries;
+use crate::tables::database::{Database, Opened};
+use hyper::StatusCode;
+use jird_store::{Store, is_store};
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// What is served, and the room that requests may take.
+pub(crate) struct State {
+    pub(crate) limits: Limits,
+    pub(crate) database: Option<Arc<Database>>,
+    pub(crate) store: Option<EventStore>,
+    pub(crate) files: Vec<Named>,
+    /// Room for bodies that are being received, in units.
+    pub(crate) rooms: Arc<Semaphore>,
+    /// Threads that read long bodies of events. More would not read them sooner, and each takes memory.
+    pub(crate) hands: Arc<Semaphore>,
+    /// Long answers.
+    pub(crate) streams: Arc<Semaphore>,
+    streams_max: usize,
+    /// Whether the server was told to stop.
+    pub(crate) stopped: watch::Receiver<bool>,
+    #[cfg(feature = "query")]
+    pub(crate) queries: Queries,
+}
+
+/// The event store.
+pub(crate) struct EventStore {
+    pub(crate) name: String,
+    pub(crate) store: Store,
+    pub(crate) follow: Follow,
+    /// The way in; `None`: requests may only read.
+    pub(crate) intake: Option<Arc<Intake>>,
+}
+
+impl EventStore {
+    /// Opens a store, and makes it before that if it is not there yet.
+    fn open(Named { name, path }: Named, settings: &Settings) -> Result<Self, Error> {
+        let failed = |error| Error::because(path.display(), error);
+        let store = if is_store(&path) || !settings.write {
+            Store::open(&path).map_err(failed)?
+        } else {
+            let time_field = settings.time_field.clone();
+            let default = jird_store::Settings::default();
+            let made = jird_store::Settings { time_field: time_field.unwrap_or(default.time_field), ..default };
+            Store::open_or_create(&path, &made).map_err(failed)?
+        };
+        let has = &store.settings().time_field;
+        if let Some(wanted) = settings.time_field.as_ref().filter(|wanted| *wanted != has) {
+            let message = format!("{}: the time field of this store is {has}, and not {wanted}", path.display());
+            return Err(Error::new(message));
+        }
+        let open = || Intake::open(&store, settings.sync, settings.quarantine.clone()).map(Arc::new);
+        let intake = settings.write.then(open).transpose()?;
+        Ok(Self { name, store, intake, follow: Follow::new(settings.limits.followers) })
+    }
+
+    /// Tells those who follow that something was appended.
+    pub(crate) fn appended(&self) {
+        self.follow.tell();
+    }
+}
+
+impl State {
+    pub(crate) fn new(settings: &Settings, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
+        let limits = settings.limits;
+        let Sources { database, store, files } = Sources::find(&settings.sources, settings.write)?;
+        let database = database.map(|path| Database::open(path, settings.write, &limits).map(Arc::new)).transpose()?;
+        if !cfg!(feature = "query")
+            && let Some(file) = files.first()
+        {
+            let path = file.path.display();
+            return Err(Error::new(format!("{path}: files are read by queries, which this build lacks")));
+        }
+        let store = store.map(|named| EventStore::open(named, settings)).transpose()?;
+        let state = Self {
+            limits,
+            database,
+            store,
+            files,
+            rooms: Arc::new(Semaphore::new(limits.bodies_bytes / ROOM)),
+            hands: Arc::new(Semaphore::new(2 * std::thread::available_parallelism().map_or(2, usize::from))),
+            streams: Arc::new(Semaphore::new(limits.streams)),
+            streams_max: limits.streams,
+            stopped,
+            #[cfg(feature = "query")]
+            queries: Queries::new(&limits),
+        };
+        match state.tables().iter().find(|table| state.named(table.info.name()).is_some()) {
+            Some(table) => Err(twice(table.info.name())),
+            None => Ok(state),
+        }
+    }
+
+    /// The tables and views of the database, if there is one.
+    pub(crate) fn tables(&self) -> Vec<Arc<Table>> {
+        self.database.as_ref().map_or_else(Vec::new, |database| database.last().catalog().tables().to_vec())
+    }
+
+    /// Whether rows of tables may be changed.
+    pub(crate) fn writes_tables(&self) -> bool {
+        self.database.as_ref().is_some_and(|database| database.last().writer.is_some())
+    }
+
+    /// What a name means that is not that of a table, in words.
+    fn named(&self, name: &str) -> Option<&'static str> {
+        if self.store.as_ref().is_some_and(|store| store.name == name) {
+            Some("the event store")
+        } else {
+            self.files.iter().any(|file| file.name == name).then_some("a file")
+        }
+    }
+
+    /// Looks whether the schema has changed.
+    pub(crate) fn refresh(&self) {
+        self.database.iter().for_each(|database| database.refresh());
+    }
+
+    /// What is going on now, in Prometheus's text format.
+    pub(crate) fn metrics(&self) -> String {
+        let mut text = String::new();
+        let mut gauge = |name: &str, help: &str, value: usize| {
+            let lines = format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+            text += &lines;
+        };
+        #[cfg(feature = "query")]
+        gauge("jird_queries_active", "Queries in SQL that run.", self.queries.running());
+        if let Some(store) = &self.store {
+            gauge("jird_followers_active", "Clients that follow events.", store.follow.followers());
+        }
+        let streams = self.streams_max - self.streams.available_permits();
+        gauge("jird_streams_active", "Long answers that are being made.", streams);
+        text
+    }
+
+    /// The table of this name, also one that was made just now, and its database.
+    pub(crate) fn table(&self, name: &str) -> Result<(Arc<Opened>, Arc<Table>), Problem> {
+        let database = self.database.as_ref().map(Database::now).transpose()?;
+        let found = database.and_then(|database| database.table(name).map(|table| (database, table)));
+        found.ok_or_else(|| {
+            let shown: String = name.chars().take(80).collect();
+            let detail = match self.named(name) {
+                Some(what) => format!("{shown:?} is {what}: /query reads it"),
+                None => format!("there is no table {shown:?}"),
+            };
+            Problem::new(StatusCode::NOT_FOUND, detail)
+        })
+    }
+}

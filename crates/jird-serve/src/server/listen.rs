@@ -1,0 +1,280 @@
+//! Connections: accepting them, limiting them, and ending them in good order.
+
+use crate::base::error::Error;
+use crate::base::settings::Settings;
+use crate::base::strangers::{Stranger, Strangers};
+use crate::http::guard::check_origin;
+use crate::http::tls;
+use crate::server::service::Service;
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{MissedTickBehavior, Sleep, interval, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+/// The most bytes of a request's head.
+const HEAD_BYTES: usize = 64 << 10;
+/// How often the schema of the database is looked at.
+const SCHEMA_EVERY: Duration = Duration::from_secs(1);
+/// How long requests may go on after the server was told to stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A server that listens, and answers while it [runs](Self::run).
+///
+/// ```
+/// use jird_serve::{Server, Settings};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("tasks.db");
+/// # let conn = jird_formats::sqlite::open(&path)?;
+/// # conn.execute_batch("create table tasks (id integer primary key)")?;
+/// let server = Server::bind(Settings::new(path))?;
+/// let (address, stopper) = (server.address(), server.stopper());
+/// let thread = std::thread::spawn(move || server.run());
+/// assert!(std::net::TcpStream::connect(address).is_ok());
+/// stopper.stop();
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Server {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+    service: Arc<Service>,
+    tls: Option<TlsAcceptor>,
+    stopper: Stopper,
+    is_stopped: watch::Receiver<bool>,
+}
+
+/// Stops a server, from any thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<watch::Sender<bool>>);
+
+impl Stopper {
+    /// Tells the server to stop. It accepts nothing more; requests that it has begun get ten seconds.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Server {
+    /// Opens the database, and listens. Connections wait until the server [runs](Self::run).
+    ///
+    /// # Errors
+    /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
+    /// token, if a setting is no token or no origin, or if the certificate is none.
+    #[expect(clippy::needless_pass_by_value, reason = "who has made settings is done with them")]
+    pub fn bind(settings: Settings) -> Result<Self, Error> {
+        let is_near = settings.listen.ip().is_loopback();
+        match &settings.token {
+            None if !is_near => return Err(Error::new("a server that other machines can reach needs a token")),
+            Some(token) if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                return Err(Error::new("a token has ASCII letters, digits and signs, and no spaces"));
+            }
+            _ => {}
+        }
+        settings.cors.iter().try_for_each(|origin| check_origin(origin))?;
+        let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
+        let failed = |error| Error::because(format_args!("listening at {}", settings.listen), error);
+        let listener = std::net::TcpListener::bind(settings.listen).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (sender, is_stopped) = watch::channel(false);
+        let service = Arc::new(Service::new(&settings, address, is_stopped.clone())?);
+        Ok(Self { listener, address, service, tls, stopper: Stopper(Arc::new(sender)), is_stopped })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What stops it.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Answers requests until it is [stopped](Stopper::stop). It has a thread for each core, and others for queries
+    /// that take long.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn run(self) -> Result<(), Error> {
+        let limits = self.service.limits();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .max_blocking_threads(limits.streams + limits.requests)
+            .thread_name("serve")
+            .build()
+            .map_err(|error| Error::because("starting threads", error))?;
+        let service = Arc::clone(&self.service);
+        let served = runtime.block_on(self.serve(&runtime));
+        // What is left takes no part in anything that counts: queries whose clients are gone.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        served.and(service.finish())
+    }
+
+    async fn serve(self, runtime: &Runtime) -> Result<(), Error> {
+        let Self { listener, service, tls, stopper: _stopper, mut is_stopped, .. } = self;
+        let listener = TcpListener::from_std(listener).map_err(|error| Error::because("listening", error))?;
+        let watch = runtime.spawn(look_at_schema(Arc::clone(&service)));
+        let follow = runtime.spawn(follow(Arc::clone(&service)));
+        let limits = service.limits();
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let strangers = Strangers::default();
+        loop {
+            let accepted = async {
+                let accepted = listener.accept().await;
+                if places.available_permits() == 0 {
+                    strangers.send_away();
+                }
+                (Arc::clone(&places).acquire_owned().await, accepted)
+            };
+            let (place, accepted) = tokio::select! {
+                _ = is_stopped.wait_for(|stopped| *stopped) => break,
+                accepted = accepted => accepted,
+            };
+            let (Ok(place), Ok((socket, peer))) = (place, accepted) else {
+                // No more files, or the client is gone already.
+                sleep(Duration::from_millis(20)).await;
+                continue;
+            };
+            // Without it an answer may wait for the client's receipt of the one before.
+            let _ = socket.set_nodelay(true);
+            let stall = limits.stall;
+            let socket = Patient { socket, stall, sleep: None };
+            let (service, is_stopped, tls) = (Arc::clone(&service), is_stopped.clone(), tls.clone());
+            let stranger = strangers.come();
+            runtime.spawn(async move {
+                let served = async {
+                    let guest = (peer.ip(), &stranger);
+                    match tls {
+                        None => connection(service, socket, guest, is_stopped).await,
+                        Some(tls) => {
+                            if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
+                                connection(service, socket, guest, is_stopped).await;
+                            }
+                        }
+                    }
+                };
+                tokio::select! {
+                    () = served => {}
+                    () = stranger.gone() => {}
+                }
+                drop(place);
+            });
+        }
+        drop(listener);
+        watch.abort();
+        follow.abort();
+        let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+        // Those that take longer are cut.
+        let _ = timeout(GRACE, places.acquire_many(all)).await;
+        Ok(())
+    }
+}
+
+/// Answers the requests of a connection.
+async fn connection(
+    service: Arc<Service>,
+    socket: impl AsyncRead + AsyncWrite + Unpin,
+    (peer, stranger): (IpAddr, &Arc<Stranger>),
+    mut is_stopped: watch::Receiver<bool>,
+) {
+    let stall = service.limits().stall;
+    let io = TokioIo::new(socket);
+    let answer = service_fn(|request| {
+        let (service, stranger) = (Arc::clone(&service), Arc::clone(stranger));
+        async move { Ok::<_, std::convert::Infallible>(service.respond(peer, request, &stranger).await) }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(stall).max_buf_size(HEAD_BYTES);
+    let mut connection = pin!(builder.serve_connection(io, answer));
+    // An error is the client's: it sent no HTTP, or it is gone.
+    tokio::select! {
+        biased;
+        _ = connection.as_mut() => return,
+        _ = is_stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+async fn look_at_schema(service: Arc<Service>) {
+    let mut ticks = interval(SCHEMA_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let service = Arc::clone(&service);
+        // The next look may find what this one could not.
+        let _ = tokio::task::spawn_blocking(move || service.refresh()).await;
+    }
+}
+
+async fn follow(service: Arc<Service>) {
+    service.follow().await;
+}
+
+/// A socket that ends when its client takes nothing for too long.
+struct Patient {
+    socket: TcpStream,
+    stall: Duration,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    fn patience<T>(&mut self, polled: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if polled.is_ready() {
+            self.sleep = None;
+            return polled;
+        }
+        let stall = self.stall;
+        let waiting = self.sleep.get_or_insert_with(|| Box::pin(sleep(stall)));
+        match waiting.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.socket).poll_write(cx, bytes);
+        self.patience(polled, cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.socket).poll_write_vectored(cx, parts);
+        self.patience(polled, cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.socket).poll_flush(cx);
+        self.patience(polled, cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}

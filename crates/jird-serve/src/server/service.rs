@@ -1,0 +1,313 @@
+//! From a request to its answer.
+
+use crate::base::error::Error;
+use crate::base::problem::Problem;
+use crate::base::settings::{Limits, Settings};
+use crate::base::strangers::Stranger;
+use crate::events::intake::Intake;
+use crate::http::body::{Body, pass_over};
+use crate::http::guard::Guard;
+use crate::http::journal::Journal;
+use crate::request::uri;
+use crate::routes::change::change;
+use crate::routes::doors::{self, Door};
+use crate::routes::events;
+use crate::routes::openapi;
+use crate::routes::page::page;
+use crate::routes::read::{Wanted, get, kept};
+use crate::routes::served;
+use crate::routes::state::State;
+use crate::tables::database::Database;
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_TYPE, EXPECT,
+    HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use jird_formats::caught;
+use std::future::{Future, poll_fn};
+use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+/// Answers requests.
+pub(crate) struct Service {
+    state: State,
+    guard: Guard,
+    journal: Arc<Journal>,
+    places: Arc<Semaphore>,
+}
+
+impl Service {
+    pub(crate) fn new(settings: &Settings, address: SocketAddr, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
+        Ok(Self {
+            state: State::new(settings, stopped)?,
+            places: Arc::new(Semaphore::new(settings.limits.requests)),
+            journal: Arc::new(Journal::new(settings.log)),
+            guard: Guard::new(address, settings),
+        })
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.state.limits
+    }
+
+    /// Looks whether events came, until it is dropped.
+    pub(crate) async fn follow(&self) {
+        if let Some(store) = &self.state.store {
+            store.follow.look(&store.store).await;
+        }
+    }
+
+    /// Ends what writes to the store.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        self.intake().map_or(Ok(()), Intake::finish)
+    }
+
+    fn intake(&self) -> Option<&Intake> {
+        self.state.store.as_ref().and_then(|store| store.intake.as_deref())
+    }
+
+    /// Looks whether the schema has changed.
+    pub(crate) fn refresh(&self) {
+        self.state.refresh();
+    }
+
+    /// Answers a request. Every failure is an answer, too.
+    ///
+    /// Until it has passed the guard, a request takes no place and waits for nothing.
+    pub(crate) async fn respond(
+        &self,
+        peer: IpAddr,
+        request: Request<Incoming>,
+        stranger: &Stranger,
+    ) -> Response<Body> {
+        let is_head = request.method() == Method::HEAD;
+        let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+        let sharing = self.guard.sharing(request.headers());
+        let mut entry = self.journal.begin(peer, request.method(), target);
+        let (parts, body) = request.into_parts();
+        let (mut response, place) = match caught(|| self.admit(&parts)).unwrap_or_else(|words| Err(bug(&words))) {
+            Ok(Admitted::Answered(response)) => {
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    discard(&parts, body, self.state.limits);
+                }
+                (response, None)
+            }
+            Ok(Admitted::In(segments, door)) => {
+                stranger.is_known();
+                self.let_in(&parts, body, segments, door).await
+            }
+            Err(problem) => {
+                discard(&parts, body, self.state.limits);
+                (told(&problem), None)
+            }
+        };
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        sharing.tell(response.headers_mut());
+        entry.status = response.status();
+        let is_unsent = is_head || response.status() == StatusCode::NOT_MODIFIED;
+        response.map(|body| body.entered(entry, place, is_unsent))
+    }
+
+    /// Answers what needs no token, and refuses what lacks it.
+    fn admit(&self, parts: &Parts) -> Result<Admitted, Problem> {
+        self.guard.host(parts)?;
+        if self.guard.is_preflight(parts) {
+            return Ok(Admitted::Answered(preflight()));
+        }
+        let segments = uri::segments(parts.uri.path())?;
+        let door = self.state.store.as_ref().and_then(|_| Door::of(&segments, &parts.method, &parts.headers));
+        if let Some(door) = door {
+            return Ok(match self.guard.shipper(&parts.headers) {
+                Ok(()) => Admitted::In(segments, Some(door)),
+                Err(problem) => Admitted::Answered(doors::refuse(&door, &parts.headers, &problem)),
+            });
+        }
+        if let Some(file) = page(&segments, &parts.headers) {
+            only_get(&parts.method)?;
+            return Ok(Admitted::Answered(file));
+        }
+        if segments == ["health"] {
+            only_get(&parts.method)?;
+            return Ok(Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into())));
+        }
+        self.guard.token(&parts.headers)?;
+        Ok(Admitted::In(segments, None))
+    }
+
+    /// Answers a request that has passed the guard, if there is a place for it.
+    async fn let_in(
+        &self,
+        parts: &Parts,
+        body: Incoming,
+        segments: Vec<String>,
+        door: Option<Door>,
+    ) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            return (told(&Problem::busy("there are as many requests as this server allows")), None);
+        };
+        let answer = async {
+            match door {
+                Some(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
+                None => self.answer(segments, parts, body).await,
+            }
+        };
+        let response = whole(answer).await.unwrap_or_else(|problem| told(&problem));
+        (response, Some(place))
+    }
+
+    async fn answer(&self, segments: Vec<String>, parts: &Parts, body: Incoming) -> Result<Response<Body>, Problem> {
+        let mut segments = segments.into_iter();
+        let (Some(name), id, None) = (segments.next(), segments.next(), segments.next()) else {
+            let detail = "there are /TABLE and /TABLE/ID; /openapi.json has all of them";
+            return Err(Problem::new(StatusCode::NOT_FOUND, detail));
+        };
+        self.resource(&name, id, parts, body).await
+    }
+
+    async fn resource(
+        &self,
+        name: &str,
+        id: Option<String>,
+        parts: &Parts,
+        body: Incoming,
+    ) -> Result<Response<Body>, Problem> {
+        match (name, &id) {
+            ("metrics", None) => {
+                only_get(&parts.method)?;
+                let mut metrics = self.journal.metrics() + &self.state.metrics();
+                if let Some(intake) = self.intake() {
+                    intake.metrics(&mut metrics);
+                }
+                return Ok(text("text/plain; version=0.0.4", metrics.into_bytes()));
+            }
+            ("openapi.json", None) => {
+                only_get(&parts.method)?;
+                let (tables, has_store) = (self.state.tables(), self.state.store.is_some());
+                let rows_max = self.state.limits.rows;
+                let document = openapi::document(&tables, self.state.writes_tables(), has_store, rows_max);
+                return Ok(text("application/json", document));
+            }
+            #[cfg(feature = "query")]
+            ("query", None) => {
+                // A query takes time and memory, which no other page may have.
+                self.guard.origin(&parts.headers)?;
+                return crate::routes::query::respond(&self.state, parts, body).await;
+            }
+            ("events", None) if let Some(store) = &self.state.store => {
+                only_get(&parts.method)?;
+                self.guard.origin(&parts.headers)?;
+                return events::get(&self.state, store, parts).await;
+            }
+            ("sources", None) => {
+                only_get(&parts.method)?;
+                return Ok(text("application/json", served::list(&self.state)));
+            }
+            _ => {}
+        }
+        if matches!(parts.method, Method::GET | Method::HEAD)
+            && let Some(Ok(database)) = self.state.database.as_ref().map(Database::now)
+            && let Some(answer) = kept(&database, parts, id.is_some())
+        {
+            return Ok(answer);
+        }
+        let (database, table) = self.state.table(name)?;
+        let wanted = Wanted { table, id, parameters: uri::parameters(parts.uri.query())? };
+        let allowed = match (database.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
+            (false, _) => "GET, HEAD",
+            (true, None) => "GET, HEAD, POST, PATCH, DELETE",
+            (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
+        };
+        match parts.method.as_str() {
+            "GET" | "HEAD" => get((&self.state, &database), wanted, parts).await,
+            "OPTIONS" => {
+                let mut response = Response::new(Body::whole(Vec::new()));
+                response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                Ok(response)
+            }
+            method if allowed.split(", ").any(|known| known == method) => {
+                self.guard.origin(&parts.headers)?;
+                change((&self.state, &database), parts.method.clone(), wanted, &parts.headers, body).await
+            }
+            _ => Err(Problem::method(allowed)),
+        }
+    }
+}
+
+/// What becomes of a request before its body is looked at.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
+enum Admitted {
+    /// It has its answer.
+    Answered(Response<Body>),
+    /// It may go on: the segments of its path, and the door that it leads to.
+    In(Vec<String>, Option<Door>),
+}
+
+/// Takes the body of a request that has its answer already, while that is sent. One that asked before it sends its body
+/// sends none.
+fn discard(parts: &Parts, mut body: Incoming, limits: Limits) {
+    if !parts.headers.contains_key(EXPECT) && !body.is_end_stream() {
+        tokio::spawn(async move { pass_over(&mut body, &limits).await });
+    }
+}
+
+/// An answer, or that making it failed in a way that is a bug. The connection and all else go on.
+async fn whole(answer: impl Future<Output = Result<Response<Body>, Problem>>) -> Result<Response<Body>, Problem> {
+    let mut answer = pin!(answer);
+    poll_fn(|cx| caught(|| answer.as_mut().poll(cx)).unwrap_or_else(|words| Poll::Ready(Err(bug(&words))))).await
+}
+
+/// What a panic becomes.
+fn bug(words: &str) -> Problem {
+    let detail = format!("answering failed in a way that is a bug: {words}");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+}
+
+/// Tells a browser what a page of an allowed origin may send. Browsers look up nothing else of it.
+fn preflight() -> Response<Body> {
+    let mut response = Response::new(Body::whole(Vec::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    for (name, value) in [
+        (ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE"),
+        (
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            "accept, authorization, content-type, if-match, if-none-match, last-event-id, prefer",
+        ),
+        (ACCESS_CONTROL_MAX_AGE, "600"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn only_get(method: &Method) -> Result<(), Problem> {
+    if matches!(*method, Method::GET | Method::HEAD) { Ok(()) } else { Err(Problem::method("GET, HEAD")) }
+}
+
+fn text(media: &'static str, text: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::whole(text));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    response
+}
+
+/// A problem as an answer.
+fn told(problem: &Problem) -> Response<Body> {
+    let mut response = text("application/problem+json", problem.json());
+    *response.status_mut() = problem.status;
+    let headers: &mut HeaderMap = response.headers_mut();
+    if let Some(seconds) = problem.retry_after {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    if let Some(allow) = problem.allow {
+        headers.insert(ALLOW, HeaderValue::from_static(allow));
+    }
+    if problem.status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}

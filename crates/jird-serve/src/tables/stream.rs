@@ -1,0 +1,148 @@
+//! Answers on their way: made at once and in memory if they are short, and otherwise by a thread of their own, a chunk
+//! at a time and not before the client takes it.
+
+use crate::base::problem::Problem;
+use crate::cache::readers::Found;
+use crate::http::body::{Chunk, Cut, GiveUp};
+use crate::http::pack::Packer;
+use crate::request::choice::Coding;
+use crate::request::rows::{Out, Stop};
+use bytes::Bytes;
+use hyper::StatusCode;
+use tokio::sync::{mpsc, oneshot};
+
+/// An answer that must be short.
+pub(crate) struct Short {
+    pub(crate) text: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Short {
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        Self { text: Vec::with_capacity(1024), bytes_max }
+    }
+}
+
+impl Out for Short {
+    fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    fn full(&mut self) -> Result<(), Stop> {
+        if self.text.len() > self.bytes_max { Err(Stop::Later) } else { Ok(()) }
+    }
+}
+
+/// What is known when the first bytes are there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// The number of all rows, if it was asked for.
+    pub(crate) total: Option<u64>,
+    /// Where the answer goes on, if there is more.
+    pub(crate) next: Option<String>,
+    /// The arrival number of the last event that the answer could have had.
+    pub(crate) last: Option<u64>,
+}
+
+/// That the answer has begun, or why not.
+pub(crate) type Begun = Result<Told, Problem>;
+
+/// An answer of any length.
+pub(crate) struct Long {
+    text: Vec<u8>,
+    packer: Packer,
+    told: Told,
+    begun: Option<oneshot::Sender<Begun>>,
+    chunks: mpsc::Sender<Chunk>,
+    is_finished: bool,
+}
+
+/// Chunks that wait for a client.
+const WAITING: usize = 2;
+
+impl Long {
+    /// The answer, and what comes of it.
+    pub(crate) fn new(
+        coding: Option<Coding>,
+    ) -> std::io::Result<(Self, oneshot::Receiver<Begun>, mpsc::Receiver<Chunk>)> {
+        let (begun, is_begun) = oneshot::channel();
+        let (chunks, receiver) = mpsc::channel(WAITING);
+        let packer = Packer::new(coding)?;
+        Ok((
+            Self { text: Vec::new(), packer, told: Told::default(), begun: Some(begun), chunks, is_finished: false },
+            is_begun,
+            receiver,
+        ))
+    }
+
+    /// What is told of a page of events before its first byte.
+    pub(crate) fn page(&mut self, next: Option<String>, last: Option<u64>) {
+        self.told.next = next;
+        self.told.last = last;
+    }
+
+    fn send(&mut self, bytes: Vec<u8>) -> Result<(), Stop> {
+        if let Some(begun) = self.begun.take() {
+            begun.send(Ok(self.told.clone())).map_err(|_| Stop::Gone)?;
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.chunks.blocking_send(Ok(Bytes::from(bytes))).map_err(|_| Stop::Gone)
+    }
+
+    /// Ends the answer, whether or not it was made.
+    pub(crate) fn finish(mut self, made: Result<Found, Stop>) {
+        self.is_finished = true;
+        let made = made.and_then(|_| {
+            let mut text = core::mem::take(&mut self.text);
+            let mut rest = self.packer.push(&mut text).map_err(|error| failed(&error))?;
+            let packer = core::mem::replace(&mut self.packer, Packer::Plain);
+            rest.extend_from_slice(&packer.finish().map_err(|error| failed(&error))?);
+            self.send(rest)
+        });
+        match (made, self.begun.take()) {
+            (Ok(()), _) => {}
+            (Err(Stop::Problem(problem)), Some(begun)) => drop(begun.send(Err(problem))),
+            (Err(Stop::Later), Some(begun)) => drop(begun.send(Err(Problem::busy("the answer was not made")))),
+            // The head is gone already: the client sees that the body ends before its end.
+            (Err(_), _) => drop(self.chunks.blocking_send(Err(Cut))),
+        }
+    }
+}
+
+impl Drop for Long {
+    /// After a panic, the client must not take what it has for all of the answer.
+    fn drop(&mut self) {
+        if !self.is_finished && self.begun.is_none() {
+            drop(self.chunks.blocking_send(Err(Cut)));
+        }
+    }
+}
+
+impl Out for Long {
+    fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    fn full(&mut self) -> Result<(), Stop> {
+        let bytes = self.packer.push(&mut self.text).map_err(|error| failed(&error))?;
+        self.send(bytes)
+    }
+
+    fn total(&mut self, total: u64) {
+        self.told.total = Some(total);
+    }
+}
+
+#[cold]
+fn failed(error: &std::io::Error) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("packing the answer: {error}"))
+}
+
+/// What is behind a long answer that has begun.
+pub(crate) struct Running {
+    pub(crate) total: Option<u64>,
+    pub(crate) chunks: mpsc::Receiver<Chunk>,
+    pub(crate) give_up: GiveUp,
+}
