@@ -3,13 +3,12 @@
 //! A folder uses only the folders before it in its crate's list. So a reader of a folder needs to know only those below
 //! it, and a change to a folder cannot affect those below. Within every folder, at most two files use each other.
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::draw::{code_of, read};
 use crate::graph::{Graph, circles};
 use crate::house::House;
-use crate::lines::without_tests;
 use crate::step::Step;
 
 /// The folders and files of each crate, from the ground up.
@@ -125,27 +124,11 @@ struct Source {
 
 impl Source {
     fn read(folder: &Path) -> io::Result<Self> {
-        let mut source = Self { root: String::new(), files: BTreeMap::new() };
-        source.collect(folder, folder)?;
-        for root in ["lib.rs", "main.rs"] {
-            source.root += &source.files.remove(Path::new(root)).unwrap_or_default();
-        }
-        Ok(source)
-    }
-
-    fn collect(&mut self, path: &Path, folder: &Path) -> io::Result<()> {
-        if path.is_dir() {
-            return fs::read_dir(path)?.try_for_each(|found| self.collect(&found?.path(), folder));
-        }
-        let below = path.strip_prefix(folder).unwrap_or(path);
-        let is_test = below.iter().any(|part| part == "tests" || part == "tests.rs");
-        if !is_test && path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(path)?;
-            let code: Vec<&str> =
-                without_tests(&text).into_iter().filter(|line| !line.trim_start().starts_with("//")).collect();
-            self.files.insert(below.to_owned(), code.join("\n"));
-        }
-        Ok(())
+        let mut files = BTreeMap::new();
+        read(folder, folder, &mut files)?;
+        let mut files: BTreeMap<_, _> = files.into_iter().map(|(file, text)| (file, code_of(&text))).collect();
+        let root = ["lib.rs", "main.rs"].map(|root| files.remove(Path::new(root)).unwrap_or_default()).concat();
+        Ok(Self { root, files })
     }
 
     fn uses_that_run_up(&self, layers: &Layers, faults: &mut Vec<String>) {

@@ -5,12 +5,12 @@ mod assembly; // `assembly`: the compiled code of the kernels
 mod budget; // what a build and a start cost, and may cost
 mod deb; // `deb`: the Debian package
 mod deep; // `deep`: the checks that take too long for every change
+mod draw; // `house`: lines, arrows, circles, long functions
 mod fuzz; // the fuzz targets, for a number of seconds or executions
 mod graph; // which module uses which, and circles
 mod growth; // checks with valgrind that costs are linear
 mod house; // where files are, and what this machine has
 mod layers; // which folder uses which, and the names of types
-mod lines; // `lines`: the amount of code
 mod man; // `man`: the manual pages and the completions
 mod migrate; // well-known crates with our crate in the place of serde_json
 mod miri; // the engine under Miri
@@ -37,7 +37,7 @@ usage: cargo xtask COMMAND
                        runs the fuzz targets in turns, on N cores (all), until they were executed N times in all; goes on
                        from the count in fuzz/TALLY.md, and adds to it every minute
   assembly             shows what the kernels' entry functions were compiled to, and fails if one calls what it should not
-  lines                counts the lines of code of each folder, without tests, and comments and blank lines apart
+  house                draws the house: lines, comments and arrows of each crate and folder, circles, the longest functions
   man [--small] [FOLDER]
                        writes the manual pages and the completions for bash, zsh and fish (into target/man); --small
                        builds jird without SQL, in a fraction of the time, and lacks its pages
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         ["man", rest @ ..] => man(&house, &[], rest),
         ["deb", "--small"] => report::run(&house, vec![deb(&packages::SMALL)], &[]),
         ["deb"] => report::run(&house, vec![deb(&[])], &[]),
-        ["lines"] => told(lines::print(&house)),
+        ["house"] => told(draw::print(&house)),
         ["setup-aarch64"] => match house.command("bash").arg("xtask/aarch64.sh").status() {
             Ok(status) if status.success() => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
