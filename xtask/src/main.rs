@@ -16,6 +16,7 @@ mod migrate; // well-known crates with our crate in the place of serde_json
 mod miri; // the engine under Miri
 mod options; // the options of `deep`
 mod packages; // the small build and the packages of the crates
+mod public; // the public names of the engine
 mod python; // the Python module's wheel and its tests
 mod report; // the table at the end
 mod step; // one step: its log, time and outcome

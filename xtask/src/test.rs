@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, fuzz, growth, layers, miri, packages, python};
+use crate::{assembly, fuzz, growth, layers, miri, packages, public, python};
 
 /// Token strings up to this length are tried exhaustively where completeness matters most (see `JIRD_EXHAUSTIVE` in the
 /// engine's tests)...
@@ -35,10 +35,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         layers::step(),
         packages::step(),
         Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints),
-        Step::new("docs", "the engine's documentation has no broken links", |house, log| {
-            let mut command = house.cargo(["doc", "--no-deps", "--package", "jird"]);
-            log.run(command.env("RUSTDOCFLAGS", "-D warnings")).into()
-        }),
+        public::step(),
         Step::new("tests", "unit and integration tests of the workspace", tests),
         Step::new("doctests", "the examples in the documentation", |house, log| {
             let engine = log.run_tests(&mut house.cargo(["test", "--package", "jird", "--doc"]));
