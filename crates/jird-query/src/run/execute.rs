@@ -1,4 +1,7 @@
 //! Runs a rewritten query: DataFusion plans it, its batches are written as they come.
+//!
+//! In go a rewritten query and its open inputs; out go the text of the result and what the scans have seen. Whether rows
+//! may go out at once or wait for the last record is decided here, by the plan.
 
 use crate::base::error::Error;
 use crate::base::interrupt::Interrupt;

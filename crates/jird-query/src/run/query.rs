@@ -1,4 +1,8 @@
 //! A query, from its text to the text of its result: parsed once, rewritten by what is known of its fields, and run.
+//!
+//! [`Query::run`] is the list of steps. A rewritten query may ask for more than is known: then its fields are looked at,
+//! and it is rewritten again. What is known only grows, so this ends. What must hold: no row goes out before everything
+//! that it depends on is certain.
 
 mod answer;
 

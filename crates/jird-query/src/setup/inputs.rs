@@ -1,4 +1,5 @@
-//! The inputs that a query has opened.
+//! The inputs that a query has opened. Each is opened once, whatever attempts there are, and what was learned of its
+//! records is kept with it.
 
 use crate::base::error::Error;
 use crate::base::named::Named;

@@ -1,4 +1,7 @@
 //! Infers the types of the fields that a query computes with, from all records.
+//!
+//! In go the fields that a rewritten query needs as values; out comes the type of each, or JSON where its values have no
+//! common type. What must hold: the type is that of all records, whichever thread reads them and in whatever order.
 
 use crate::base::error::Error;
 use crate::base::nearest::nearest;

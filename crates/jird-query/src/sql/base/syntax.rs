@@ -1,4 +1,5 @@
-//! Small parts of the syntax tree: making them, and looking into them.
+//! Small parts of the syntax tree: making them, and looking into them. Names that are made here are quoted, so that
+//! DataFusion takes them literally.
 
 use super::functions::{JSON_OBJECT, STREAM};
 use datafusion::sql::sqlparser::ast::{

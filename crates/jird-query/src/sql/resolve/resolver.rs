@@ -1,4 +1,8 @@
 //! Says what a name means at the current place of a query, and notes what is read of the tables.
+//!
+//! In goes a name; out comes a column in the representation that is asked for. Noted on the way: the columns and types
+//! that each table must give, names for the note about fields that no record has, and whether a subquery depends on the
+//! rows around it.
 
 use super::columns::{ComputedRef, FieldRef, Resolved};
 use super::scope::{Columns, Scope, Tells, resolve};

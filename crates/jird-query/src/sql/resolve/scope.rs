@@ -1,4 +1,7 @@
 //! Resolves names at a place of the query.
+//!
+//! In go the scopes around a place, the innermost last, and the parts of a name; out comes the field or column that it
+//! means. Where records of several tables may have a field, the records decide.
 
 use super::columns::{ComputedRef, Derived, DerivedKind, FieldRef, Resolved};
 use super::grouped::Grouped;

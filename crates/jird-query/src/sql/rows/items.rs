@@ -1,4 +1,7 @@
 //! Rewrites the columns of a `select`: expands `*`, names every column, and rewrites each.
+//!
+//! In go the columns as they are written; out come columns with unique names. A field goes out as it stands in its
+//! record (`Rep::Raw`), unless the query around it, a group or the kind of result needs another representation.
 
 use super::state::{NEXT, Rewriter};
 use crate::base::error::Error;

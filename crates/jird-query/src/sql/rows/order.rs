@@ -1,4 +1,7 @@
-//! Rewrites `order by`, and writes the one of groups.
+//! Rewrites `order by`.
+//!
+//! A key is a column of the result, by its name, its number or its expression, or else any expression over the tables.
+//! Values of several kinds become keys that order all values.
 
 use super::items::{Item, ItemExpr, item_of};
 use super::state::Rewriter;

@@ -1,4 +1,8 @@
-//! Rewrites queries and their `select`s.
+//! Rewrites queries: common table expressions, `values`, unions, and the `select`s in them.
+//!
+//! In goes a query in plain form; out come the same query over columns of tables, and its columns with what each of them
+//! holds. What must hold: both sides of a union give a column in one form, and equal values of a `union`, `except` or
+//! `intersect` are one value however they are spelled.
 
 use super::order::order_by_name;
 use super::state::Rewriter;

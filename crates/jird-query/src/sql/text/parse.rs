@@ -1,4 +1,7 @@
 //! Parses SQL text to one query.
+//!
+//! In goes the text of statements: views, then a query, or `explain`, `describe`, `summarize` or `copy` of one. Out come
+//! the query in plain form and what is asked of it. Errors have the line and column of the text.
 
 use super::copy::{CopyTo, copy, sorted};
 use super::depth::check_depth;

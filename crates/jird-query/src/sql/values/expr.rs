@@ -1,4 +1,8 @@
 //! Rewrites expressions: every name in them becomes a column.
+//!
+//! In goes an expression as it is written; out come the same expression over columns, and its [`Form`]: a value of one
+//! type, or JSON text. This file knows the kinds of expressions, and hands each one to the file that rewrites it. What
+//! must hold: a constant keeps all of its digits, and two values are compared as JSON unless both have one type.
 
 use super::times::is_span;
 use super::walk::{Emit, Walk};
