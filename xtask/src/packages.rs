@@ -165,7 +165,7 @@ fn faults(house: &House, files: &BTreeMap<PathBuf, Vec<u8>>) -> io::Result<Vec<S
     faults.extend(METADATA.iter().filter(|key| !has(key)).map(|key| format!("Cargo.toml has no {key}")));
     for (path, text) in files {
         // The page of the server is compiled in.
-        let is_page = |end: &str| path.starts_with("src/page") && matches!(end, "html" | "css" | "js");
+        let is_page = |end: &str| path.starts_with("src/routes/page") && matches!(end, "html" | "css" | "js");
         let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
         let is_code = path.starts_with("src") && end == "rs" || is_page(end);
         if !is_code && !REQUIRED.iter().chain(&ALLOWED).any(|name| path == Path::new(name)) {
