@@ -238,8 +238,8 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
     }
     let mut command = engine_elsewhere(house, "aarch64");
     command.args(["--target", "aarch64-unknown-linux-gnu"]).env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED);
-    // An eighth of the generated texts.
-    command.env("JIRD_SLOW", "1").env("PROPTEST_CASES", "32");
+    // A quarter of the generated texts.
+    command.env("JIRD_SLOW", "1").env("PROPTEST_CASES", "64");
     command.env("RUSTC", rustc);
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
     // SVE is only the C library's there, and emulated slowly.

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 /// The smallest of the three sizes.
 const BYTES: usize = 10 << 10;
 
-/// The program without its symbols, of which there are 80 MB: valgrind would read them before each run.
+/// The program without its 80 MB of symbols, which valgrind would read before each run.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let program = Path::new(env!("CARGO_BIN_EXE_jird"));
     let lean = Path::new(env!("CARGO_TARGET_TMPDIR")).join("jird-without-symbols");

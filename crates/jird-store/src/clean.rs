@@ -83,7 +83,7 @@ pub(crate) struct Unknown {
 pub(crate) const UNKNOWN: &str = "unknown";
 
 /// The files that no manifest names. A writer may be at work: what it has made is named before it has events, and what it
-/// removes, it no longer names. So whoever looks at files and manifest while it changes this one looks once more.
+/// removes, it no longer names. If the manifest changed in between, files and manifest are read once more.
 pub(crate) fn unknown(folder: &Folder) -> Result<Vec<Unknown>, Error> {
     loop {
         let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;

@@ -59,13 +59,13 @@ pub(crate) fn compared(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp { left: call(JSON_COMPARE, vec![left, right]).into(), op, right: number(0).into() }
 }
 
-/// Whether JSON text is `true`; unknown if it is no truth value.
+/// Whether JSON text is `true`; unknown if it is neither `true` nor `false`.
 pub(crate) fn truth(json: Expr) -> Expr {
     let yes = string("true");
     compared(json, BinaryOperator::Eq, yes)
 }
 
-/// A key of which JSON text can be made again.
+/// A key that can be turned back into JSON text.
 pub(crate) fn to_key(json: Expr) -> Expr {
     call(ORDER_KEY, vec![json])
 }

@@ -163,7 +163,7 @@ fn has_expr(part: &impl Visit, is_wanted: impl Fn(&Expr) -> bool) -> bool {
     has_expr_within(part, |expr, depth| depth == 0 && is_wanted(expr))
 }
 
-/// Whether there is such an expression in something, within so many subqueries.
+/// Whether there is such an expression in something; the test is also given the number of subqueries around it.
 pub(crate) fn has_expr_within(part: &impl Visit, is_wanted: impl Fn(&Expr, usize) -> bool) -> bool {
     part.visit(&mut Wanted { is_wanted, depth: 0 }).is_break()
 }

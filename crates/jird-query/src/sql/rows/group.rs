@@ -2,7 +2,7 @@
 //!
 //! Before the part after `group by` is rewritten, its groups are noted in the scope ([`Grouped`]); afterwards they are
 //! written for DataFusion in the representations that were used. What must hold: equal values are one group however they
-//! are spelled, and a field that is no group is refused outside of aggregates.
+//! are spelled, and a field that is not grouped by is refused outside of aggregates.
 
 use super::items::{Item, ItemExpr, item_of};
 use super::state::Rewriter;
