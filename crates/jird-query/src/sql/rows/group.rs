@@ -15,13 +15,18 @@ use crate::sql::resolve::grouped::{Group, Grouped};
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::Rep;
 use crate::sql::values::walk::Walk;
-use datafusion::sql::sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, Select, visit_expressions};
+use datafusion::sql::sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, OrderBy, Select, visit_expressions};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 impl Rewriter<'_> {
     /// Begins the part after `group by`, if the `select` has groups, aggregates or `distinct`.
-    pub(crate) fn group(&mut self, select: &mut Select, items: &[Item]) -> Result<(), Error> {
+    pub(crate) fn group(
+        &mut self,
+        select: &mut Select,
+        order_by: Option<&OrderBy>,
+        items: &[Item],
+    ) -> Result<(), Error> {
         let (written, modifiers, all) = match &select.group_by {
             GroupByExpr::All(modifiers) => (Vec::new(), modifiers, true),
             GroupByExpr::Expressions(written, modifiers) => (written.clone(), modifiers, false),
@@ -30,7 +35,9 @@ impl Rewriter<'_> {
             return Err(Error::sql("`with …` in `group by` is not supported: write `rollup (…)` or `cube (…)`"));
         }
         let has_aggregate = |item: &Item| self.has_aggregate(item);
-        let aggregates = all || !written.is_empty() || select.having.is_some() || items.iter().any(has_aggregate);
+        let orders = order_by.is_some_and(|keys| has_call(keys, |function| self.is_aggregate(function)));
+        let aggregates =
+            all || orders || !written.is_empty() || select.having.is_some() || items.iter().any(has_aggregate);
         let distinct = match &select.distinct {
             None | Some(Distinct::All) => false,
             Some(Distinct::Distinct) => true,
@@ -80,7 +87,11 @@ impl Rewriter<'_> {
     }
 
     fn has_aggregate(&self, item: &Item) -> bool {
-        item_has_call(item, |function| function.over.is_none() && (self.resolver.aggregates)(&function_name(function)))
+        item_has_call(item, |function| self.is_aggregate(function))
+    }
+
+    fn is_aggregate(&self, function: &Function) -> bool {
+        function.over.is_none() && (self.resolver.aggregates)(&function_name(function))
     }
 
     fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped, in_sets: bool) -> Result<Group, Error> {

@@ -31,7 +31,7 @@ impl Rewriter<'_> {
             self.resolver.require(condition);
         }
         let items = self.items(select, names.as_deref(), emit)?;
-        self.group(select, &items)?;
+        self.group(select, order_by.as_deref(), &items)?;
         let mut columns = Vec::new();
         select.projection.clear();
         for item in &items {
