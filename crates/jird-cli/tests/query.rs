@@ -291,6 +291,7 @@ fn groups_order_and_distinct() {
         2,
         &["`Message` is neither in `group by` nor in an aggregate"],
     );
+    fails(EVENTS, "select Level order by count(*)", 2, &["`Level` is neither in `group by` nor in an aggregate"]);
 }
 
 #[test]
