@@ -24,6 +24,12 @@ KEYS = {
     " ": (32, " "),
 }
 SHIFT, CONTROL = 8, 2
+# Other pages than ours do not say what they show; ours waits for its token in a dialog.
+SHOWN = """(() => {
+    const { shows } = document.getElementById('main')?.dataset ?? {};
+    const isBusy = document.querySelector('#main[aria-busy=true]') && !document.querySelector('dialog[open]');
+    return shows === undefined || (shows === location.hash && !isBusy);
+})()"""
 
 
 class Browser:
@@ -168,12 +174,15 @@ class Tab:
         assert "exceptionDetails" not in answer, (script, answer["exceptionDetails"])
         return answer["result"].get("value")
 
-    def wait(self, script, seconds=10):
-        """Waits until the expression is true, and returns its value."""
+    def wait(self, script, seconds=20):
+        """Waits until the page shows what its address asks for and the expression is true, and returns its value.
+
+        Without the first, what is left of the view before could be taken for the one that was asked for.
+        """
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             try:
-                value = self.run(script)
+                value = self.run(SHOWN) and self.run(script)
             except AssertionError:  # The page is being left.
                 value = None
             if value or value == {}:  # An element.

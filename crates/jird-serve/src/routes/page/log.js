@@ -93,7 +93,7 @@ class LogView {
         asked.set("limit", PAGE_EVENTS);
         this.next = `/events?${asked}`;
         const { signal } = this.abort;
-        this.load(true).then(() => {
+        return this.load(true).then(() => {
             if (signal.aborted) return;
             this.count();
             if (isFollowing) this.listen();

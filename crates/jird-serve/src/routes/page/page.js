@@ -4,6 +4,7 @@ let sources = [];
 let hasQueries = false;
 let view = null;
 let viewOf = "";
+let turns = 0;
 
 const KINDS = [
     ["store", "Stores", "store"],
@@ -48,21 +49,31 @@ function viewAt({ kind, name }) {
     return hasQueries ? new FileView(source) : null;
 }
 
-/** Shows what the address asks for. */
-function show() {
+/** Shows what the address asks for; `main` is busy until it is there. */
+async function show() {
     const place = here();
     const { kind, name, params } = place;
+    const main = document.getElementById("main");
+    const { hash } = location;
     if (viewOf !== `${kind}/${name}`) {
         view?.close();
         document.querySelector("dialog[open]:not(#token)")?.close();
         view = viewAt(place);
         viewOf = `${kind}/${name}`;
         const nothing = sources.length ? "There is nothing of this name." : "Nothing is served yet.";
-        fill(document.getElementById("main"), view?.element ?? h("p", { class: "empty" }, nothing));
+        fill(main, view?.element ?? h("p", { class: "empty" }, nothing));
         document.title = kind ? `${name || "Query"} · jird` : "jird";
     }
     showPlace(place);
-    view?.update(params);
+    main.dataset.shows = hash;
+    main.setAttribute("aria-busy", "true");
+    const turn = ++turns;
+    try {
+        await view?.update(params);
+    } finally {
+        // Another place may have been asked for meanwhile.
+        if (turn === turns) main.setAttribute("aria-busy", "false");
+    }
 }
 
 /** Shows in the list of what is served where the page is. */
