@@ -46,11 +46,13 @@
 
 #[cfg(feature = "serde")]
 mod data_model;
-pub mod encoding;
+mod encoding;
 mod error;
 pub mod event;
 mod fault;
-pub mod kernel;
+#[doc(hidden)]
+pub mod hooks;
+mod kernel;
 mod layout;
 mod limits;
 pub mod lines;
@@ -58,10 +60,10 @@ mod locate;
 mod message;
 mod number;
 mod path;
-pub mod policy;
+mod policy;
 pub mod record;
 mod scan;
-pub mod tape;
+mod tape;
 mod text;
 #[cfg(feature = "parallel")]
 mod threads;
@@ -88,19 +90,6 @@ pub mod ser {
     };
 }
 
-/// For tests and benchmarks of jird itself, and for the crates built on it: this may change with every version.
-#[doc(hidden)]
-pub mod hooks {
-    #[cfg(feature = "serde")]
-    pub use crate::data_model::{ALL_NUMBERS, BufferedFloat, Decimal, EXACT_NUMBERS, RAW_TEXT, buffered_float};
-    pub use crate::lines::When;
-    pub use crate::tape::{Technique, pointer_index, pointer_key};
-    pub use crate::text::direct::{
-        NUMBER_ROOM, put_content, put_f32, put_f64, put_i64, put_string, put_u64, string_room,
-    };
-    pub use crate::walk::scan_only;
-}
-
 #[cfg(feature = "json")]
 pub use serde_json::{Value as Json, json};
 
@@ -114,7 +103,7 @@ pub use locate::Located;
 pub use number::{MachineNumber, Number};
 pub use path::Path;
 pub use policy::{Duplicates, Numbers, Policy};
-pub use tape::{Document, Kind, Parser, Value, parse, validate};
+pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[cfg(feature = "serde")]
 pub use text::RawValue;
 #[cfg(feature = "serde")]

@@ -19,7 +19,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 /// Decides what happens to a full buffer.
-pub(crate) trait Sink {
+pub(crate) trait Overflow {
     /// Whether what was written before an error can be [kept](Out::keep). Then writers say where they are before and
     /// after each part that they pass on.
     const KEEPS: bool = false;
@@ -28,15 +28,15 @@ pub(crate) trait Sink {
     fn take(&mut self, text: &[u8]) -> Result<bool, Error>;
 }
 
-/// A sink that takes nothing: the buffer grows.
-impl Sink for () {
+/// Takes nothing: the buffer grows.
+impl Overflow for () {
     #[inline(always)]
     fn take(&mut self, _text: &[u8]) -> Result<bool, Error> {
         Ok(false)
     }
 }
 
-/// A sink that writes each full buffer to a writer, unless it holds the output back.
+/// Writes each full buffer to a writer, unless it holds the output back.
 pub(crate) struct Drain<W> {
     pub(crate) writer: W,
     pub(crate) holds: bool,
@@ -65,7 +65,7 @@ impl<W: std::io::Write> Drain<W> {
     }
 }
 
-impl<W: std::io::Write> Sink for Drain<W> {
+impl<W: std::io::Write> Overflow for Drain<W> {
     const KEEPS: bool = true;
 
     fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
@@ -83,14 +83,14 @@ fn writer_lies(taken: usize, given: usize) -> std::io::Error {
     std::io::Error::other(format!("the writer said that it took {taken} bytes of {given}"))
 }
 
-/// A buffer, and the sink that a full buffer goes to.
+/// A buffer, and where its content goes when it is full.
 pub(crate) struct Out<S> {
     buffer: Vec<u8>,
-    sink: S,
+    overflow: S,
     kernel: Kernel,
     /// Whether writers wrote all of the buffer's content.
     is_ours: bool,
-    /// Where a writer last said that it was, if the sink keeps what was written before an error.
+    /// Where a writer last said that it was, if the overflow keeps what was written before an error.
     ///
     /// Invariant: the first `reached` bytes of the buffer's memory are written, unless it is `NOWHERE`.
     reached: usize,
@@ -114,10 +114,10 @@ pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
     *out = whole.into_buffer();
 }
 
-impl<S: Sink> Out<S> {
+impl<S: Overflow> Out<S> {
     /// Appends to `buffer`.
-    pub(crate) fn new(buffer: Vec<u8>, sink: S) -> Self {
-        Self { is_ours: buffer.is_empty(), reached: buffer.len(), buffer, sink, kernel: Kernel::best() }
+    pub(crate) fn new(buffer: Vec<u8>, overflow: S) -> Self {
+        Self { is_ours: buffer.is_empty(), reached: buffer.len(), buffer, overflow, kernel: Kernel::best() }
     }
 
     /// The output, as text.
@@ -135,12 +135,12 @@ impl<S: Sink> Out<S> {
         unsafe { String::from_utf8_unchecked(self.buffer) }
     }
 
-    /// The output that the sink has not taken yet.
+    /// The output that the overflow has not taken yet.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.buffer
     }
 
-    /// A view of the output that the sink has not taken yet.
+    /// A view of the output that the overflow has not taken yet.
     pub(crate) fn buffer(&self) -> &[u8] {
         &self.buffer
     }
@@ -153,19 +153,19 @@ impl<S: Sink> Out<S> {
         self.reached = self.buffer.len();
     }
 
-    /// Passes the output that the sink has not taken to `use_it`, and forgets it.
+    /// Passes the output that the overflow has not taken to `use_it`, and forgets it.
     pub(crate) fn held(&mut self, use_it: impl FnOnce(&[u8], &mut S) -> Result<(), Error>) -> Result<(), Error> {
-        let used = use_it(&self.buffer, &mut self.sink);
+        let used = use_it(&self.buffer, &mut self.overflow);
         self.clear();
         used
     }
 
-    pub(crate) fn into_sink(self) -> S {
-        self.sink
+    pub(crate) fn into_overflow(self) -> S {
+        self.overflow
     }
 
-    pub(crate) fn sink(&mut self) -> &mut S {
-        &mut self.sink
+    pub(crate) fn overflow(&mut self) -> &mut S {
+        &mut self.overflow
     }
 
     /// A writer at the end of the buffer. Its output counts once it is [committed](Writer::commit).
@@ -175,16 +175,16 @@ impl<S: Sink> Out<S> {
         Writer { at: self.buffer.len(), out: self, brand: PhantomData }
     }
 
-    /// Offers the buffer's content to the sink. After an error the buffer is empty.
+    /// Offers the buffer's content to the overflow. After an error the buffer is empty.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
-        let taken = self.sink.take(&self.buffer);
+        let taken = self.overflow.take(&self.buffer);
         if !matches!(taken, Ok(false)) {
             self.clear();
         }
         taken.map(|_| ())
     }
 
-    /// Offers the buffer's content to the sink, except for the beginning of a character that is not complete. After an
+    /// Offers the buffer's content to the overflow, except for the beginning of a character that is not complete. After an
     /// error the buffer is empty.
     pub(crate) fn flush_whole(&mut self) -> Result<(), Error> {
         let cut = super::cut_len(&self.buffer);
@@ -192,7 +192,7 @@ impl<S: Sink> Out<S> {
             return self.flush();
         }
         let whole = self.buffer.len() - cut;
-        let taken = self.sink.take(&self.buffer[..whole]);
+        let taken = self.overflow.take(&self.buffer[..whole]);
         match taken {
             Ok(true) => drop(self.buffer.drain(..whole)),
             Ok(false) => {}
@@ -241,7 +241,7 @@ pub(crate) struct Writer<'o, S> {
     brand: Brand<'o>,
 }
 
-impl<'o, S: Sink> Writer<'o, S> {
+impl<'o, S: Overflow> Writer<'o, S> {
     /// Passes a writer to `write`, and continues from the position that it returns.
     ///
     /// Since `write` must work for every lifetime `'p`, the only mark of type `Mark<'p>` that it can return is that of
@@ -265,7 +265,7 @@ impl<'o, S: Sink> Writer<'o, S> {
         Mark { at: self.at, brand: self.brand }
     }
 
-    /// Says where the writer is, if the sink keeps what was written before an error.
+    /// Says where the writer is, if the overflow keeps what was written before an error.
     #[inline(always)]
     pub(crate) fn reach(&mut self) {
         if S::KEEPS {
@@ -283,10 +283,10 @@ impl<'o, S: Sink> Writer<'o, S> {
         self.out
     }
 
-    /// The sink, which also holds a serializer's format and options.
+    /// The overflow, which also holds a serializer's format and options.
     #[inline(always)]
-    pub(crate) fn sink(&mut self) -> &mut S {
-        &mut self.out.sink
+    pub(crate) fn overflow(&mut self) -> &mut S {
+        &mut self.out.overflow
     }
 
     /// Makes room for `len` bytes and `SLACK` more.
@@ -461,7 +461,7 @@ impl<'o, S: Sink> Writer<'o, S> {
 
 /// [`Writer::string`]
 #[inline(never)]
-fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Error> {
+fn string<S: Overflow>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Error> {
     let mut writer = Writer { out, at, brand: PhantomData };
     let text = text.as_bytes();
     if text.len() > BLOCK {
@@ -486,7 +486,7 @@ fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Err
 
 /// [`Writer::content`]
 #[inline(never)]
-fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, Error> {
+fn content<S: Overflow>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, Error> {
     let mut writer = Writer { out, at, brand: PhantomData };
     let mut rest = text;
     while rest.len() >= BLOCK {
@@ -514,7 +514,7 @@ fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, E
 
 /// Writes the end of `text`, less than a block, and leaves room for another byte.
 #[inline(never)]
-fn escaped<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8], from: usize) -> Result<usize, Error> {
+fn escaped<S: Overflow>(out: &mut Out<S>, at: usize, text: &[u8], from: usize) -> Result<usize, Error> {
     let mut writer = Writer { out, at, brand: PhantomData };
     writer.room(ESCAPE_MAX * BLOCK + 1)?;
     // SAFETY: there is room for a block of escapes.
@@ -524,7 +524,7 @@ fn escaped<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8], from: usize) -> Re
 
 /// [`Writer::double`]
 #[inline(never)]
-fn double<S: Sink>(out: &mut Out<S>, at: usize, value: f64) -> Result<usize, Error> {
+fn double<S: Overflow>(out: &mut Out<S>, at: usize, value: f64) -> Result<usize, Error> {
     let Some(number) = number::shortest(value) else { return float(out, at, value) };
     let mut writer = Writer { out, at, brand: PhantomData };
     writer.room(24)?;
@@ -538,7 +538,7 @@ fn double<S: Sink>(out: &mut Out<S>, at: usize, value: f64) -> Result<usize, Err
 
 /// [`Writer::float`]
 #[inline(never)]
-fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Result<usize, Error> {
+fn float<S: Overflow, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Result<usize, Error> {
     let mut writer = Writer { out, at, brand: PhantomData };
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value).as_bytes();
@@ -552,7 +552,7 @@ fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Resu
 /// Makes room for `more` bytes after the first `at`; returns where they begin.
 #[cold]
 #[inline(never)]
-fn make_room<S: Sink>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize, Error> {
+fn make_room<S: Overflow>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize, Error> {
     if at > out.buffer.capacity() {
         return Err(Error::message(Category::Data, &"this serializer was used again after an error"));
     }

@@ -2,7 +2,6 @@
 
 use crate::common;
 
-use jird::event::filter::Limit;
 use jird::event::{
     self, Failure, Feed, Interest, JsonSink, JsonSource, JsonText, Key, Numeral, Pattern, Place, Sink, Source,
 };
@@ -488,6 +487,22 @@ fn what_has_no_end_is_refused_in_time() {
 /// Counts records, and fails at one.
 struct FailsAt(u64, u64);
 
+/// Counts records, and wants three.
+struct Three(u64);
+
+impl Sink for Three {
+    type Error = &'static str;
+
+    fn end_record(&mut self) -> Result<(), Self::Error> {
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn wants_more(&self) -> bool {
+        self.0 < 3
+    }
+}
+
 impl Sink for FailsAt {
     type Error = &'static str;
 
@@ -530,9 +545,9 @@ fn a_pipe_ends_at_the_first_error_of_either_side() {
     assert!(matches!(sent, Err(Failure::Source(ref error)) if error.code() == "string"), "{sent:?}");
     assert_eq!(sink.0, 50_000);
     // A source that is told to stop does.
-    let mut sink = Limit::new(FailsAt(0, u64::MAX), 3);
+    let mut sink = Three(0);
     event::pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe)).unwrap().unwrap();
-    assert_eq!(sink.into_inner().0, 3);
+    assert!(sink.0 >= 3 && sink.0 < 50_000, "{}", sink.0);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Filters, compared with what a naive function makes of a tree.
 
-use jird::event::filter::{Arrays, Disorder, Flatten, Limit, Project, Rename, Tee, Unflatten, Validate};
+use jird::event::filter::{Disorder, Flatten, Project, Validate};
 use jird::event::{
-    self, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Pattern, Place, Recording, Sink, Source, Timestamp,
+    self, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Pattern, Place, Recording, Sink, Timestamp,
 };
 use jird::{Error, Kind, Value};
 use proptest::prelude::*;
@@ -139,42 +139,13 @@ fn projected(tree: &Tree, patterns: &[Vec<&str>]) -> Option<Tree> {
     }
 }
 
-fn renamed(tree: &Tree, names: &[(Vec<&str>, &str)]) -> Tree {
-    let inside = |step: &str| -> Vec<(Vec<&str>, &str)> {
-        let leads =
-            |(pattern, _): &&(Vec<&str>, &str)| !pattern.is_empty() && (pattern[0] == "*" || pattern[0] == step);
-        names.iter().filter(leads).map(|(pattern, name)| (pattern[1..].to_vec(), *name)).collect()
-    };
-    match tree {
-        Tree::Scalar(_) => tree.clone(),
-        Tree::Array(elements) => {
-            let element = |(index, element): (usize, &Tree)| renamed(element, &inside(&index.to_string()));
-            Tree::Array(elements.iter().enumerate().map(element).collect())
-        }
-        Tree::Object(members) => {
-            let member = |(key, value): &(String, Tree)| {
-                let names = inside(key);
-                let name = names.iter().find(|(pattern, _)| pattern.is_empty()).map_or(&**key, |(_, name)| name);
-                (name.to_owned(), renamed(value, &names))
-            };
-            Tree::Object(members.iter().map(member).collect())
-        }
-    }
-}
-
-fn flattened(tree: &Tree, arrays: Arrays) -> Tree {
-    fn add(key: String, value: &Tree, arrays: Arrays, row: &mut Vec<(String, Tree)>) {
+fn flattened(tree: &Tree) -> Tree {
+    fn add(key: String, value: &Tree, row: &mut Vec<(String, Tree)>) {
         match value {
             Tree::Object(members) if !members.is_empty() => {
-                members.iter().for_each(|(inner, value)| add(format!("{key}.{inner}"), value, arrays, row));
+                members.iter().for_each(|(inner, value)| add(format!("{key}.{inner}"), value, row));
             }
-            Tree::Array(elements) if arrays == Arrays::Indexed && !elements.is_empty() => {
-                elements
-                    .iter()
-                    .enumerate()
-                    .for_each(|(index, value)| add(format!("{key}.{index}"), value, arrays, row));
-            }
-            Tree::Array(_) if arrays == Arrays::Text => {
+            Tree::Array(_) => {
                 row.push((key, Tree::Scalar(jird::to_string(&value.text()).unwrap())));
             }
             other => row.push((key, other.clone())),
@@ -182,44 +153,8 @@ fn flattened(tree: &Tree, arrays: Arrays) -> Tree {
     }
     let Tree::Object(members) = tree else { return tree.clone() };
     let mut row = Vec::new();
-    members.iter().for_each(|(key, value)| add(key.clone(), value, arrays, &mut row));
+    members.iter().for_each(|(key, value)| add(key.clone(), value, &mut row));
     Tree::Object(row)
-}
-
-fn unflattened(tree: &Tree, arrays: bool) -> Tree {
-    /// Members without an object for the first part are put where they stand.
-    fn nest(members: Vec<(String, Tree)>, arrays: bool) -> Tree {
-        type Group = (String, Vec<(String, Tree)>, Option<Tree>);
-        let mut groups: Vec<Group> = Vec::new();
-        for (key, value) in members {
-            match key.split_once('.') {
-                None => groups.push((key, Vec::new(), Some(value))),
-                Some((first, rest)) => {
-                    let member = (rest.to_owned(), value);
-                    match groups.iter_mut().find(|(name, _, leaf)| name == first && leaf.is_none()) {
-                        Some((_, inside, _)) => inside.push(member),
-                        None => groups.push((first.to_owned(), vec![member], None)),
-                    }
-                }
-            }
-        }
-        let members: Vec<_> =
-            groups.into_iter().map(|(key, inside, leaf)| (key, leaf.unwrap_or_else(|| nest(inside, arrays)))).collect();
-        let is_array = arrays && members.iter().enumerate().all(|(index, (key, _))| *key == index.to_string());
-        if is_array {
-            Tree::Array(members.into_iter().map(|(_, value)| value).collect())
-        } else {
-            Tree::Object(members)
-        }
-    }
-    let Tree::Object(members) = tree else { return tree.clone() };
-    match nest(members.clone(), arrays) {
-        // A record stays an object.
-        Tree::Array(elements) => {
-            Tree::Object(elements.into_iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect())
-        }
-        nested => nested,
-    }
 }
 
 /// Records of few keys, so that patterns meet them.
@@ -267,115 +202,10 @@ proptest! {
         });
         prop_assert_eq!(found, line(wanted), "{} of {}", paths.join(" "), text);
 
-        let names = ["x", "", "s", "a"];
-        let renames: Vec<_> = naive.iter().cloned().zip(names).collect();
-        let found = filtered(told(&text, |out| Rename::new(out, patterns(&paths).into_iter().zip(names)), Rename::into_inner));
-        prop_assert_eq!(found, line(renamed(&tree, &renames)), "{} of {}", paths.join(" "), text);
-
-        for arrays in [Arrays::Text, Arrays::Indexed] {
-            let found = filtered(told(&text, |out| Flatten::new(out).arrays(arrays), Flatten::into_inner));
-            prop_assert_eq!(found, line(flattened(&tree, arrays)), "{:?} of {}", arrays, text);
-        }
-        let found = filtered(told(&text, Nested::plain, Nested::into_inner));
-        prop_assert_eq!(found, line(unflattened(&tree, false)), "{}", text);
-        let found = filtered(told(&text, Nested::arrays, Nested::into_inner));
-        prop_assert_eq!(found, line(unflattened(&tree, true)), "{}", text);
-    }
-
-    /// Each hears what it would hear alone.
-    #[test]
-    fn two_sinks_hear_what_each_would(text in documents(), paths in prop::collection::vec(prop::sample::select(PATHS.to_vec()), 1..3)) {
-        let text = format!("{text} {text}");
-        let first = || Project::new(out(), patterns(&paths));
-        let second = || Limit::new(Flatten::new(out()), 1);
-        let mut both = Validate::new(Tee::new(Validate::new(first()), Validate::new(second())));
-        let sent = event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut both);
-        prop_assert!(sent.is_ok());
-        let (one, other) = both.into_inner().into_inner();
-        let mut alone = first();
-        event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut alone).unwrap();
-        prop_assert_eq!(written(one.into_inner().into_inner()), written(alone.into_inner()));
-        let mut alone = second();
-        event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut alone).unwrap();
-        prop_assert_eq!(written(other.into_inner().into_inner().into_inner()), written(alone.into_inner().into_inner()));
+        let found = filtered(told(&text, Flatten::new, Flatten::into_inner));
+        prop_assert_eq!(found, line(flattened(&tree)), "{}", text);
     }
 }
-
-/// The sink's errors are ours, which [`Disorder`] is not.
-struct Ours(Out);
-
-impl Sink for Ours {
-    type Error = Error;
-    fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
-        ours(self.0.key(key))
-    }
-    fn begin_record(&mut self, place: Place) -> Result<(), Error> {
-        ours(self.0.begin_record(place))
-    }
-    fn end_record(&mut self) -> Result<(), Error> {
-        ours(self.0.end_record())
-    }
-    fn begin_object(&mut self) -> Result<(), Error> {
-        ours(self.0.begin_object())
-    }
-    fn end_object(&mut self) -> Result<(), Error> {
-        ours(self.0.end_object())
-    }
-    fn begin_array(&mut self) -> Result<(), Error> {
-        ours(self.0.begin_array())
-    }
-    fn end_array(&mut self) -> Result<(), Error> {
-        ours(self.0.end_array())
-    }
-    fn null(&mut self) -> Result<(), Error> {
-        ours(self.0.null())
-    }
-    fn bool(&mut self, value: bool) -> Result<(), Error> {
-        ours(self.0.bool(value))
-    }
-    fn number(&mut self, number: Numeral<'_>) -> Result<(), Error> {
-        ours(self.0.number(number))
-    }
-    fn string(&mut self, text: &str) -> Result<(), Error> {
-        ours(self.0.string(text))
-    }
-    fn finish(&mut self) -> Result<(), Error> {
-        ours(self.0.finish())
-    }
-}
-
-fn ours<T>(told: Result<T, Disorder<Error>>) -> Result<T, Error> {
-    told.map_err(|error| match error {
-        Disorder::Sink(error) => error,
-        Disorder::Source(words) => panic!("{words}"),
-    })
-}
-
-struct Nested;
-
-impl Nested {
-    fn plain(out: Out) -> Unflatten<Ours> {
-        Unflatten::new(Ours(out))
-    }
-    fn arrays(out: Out) -> Unflatten<Ours> {
-        Unflatten::new(Ours(out)).arrays()
-    }
-    fn into_inner(unflatten: Unflatten<Ours>) -> Out {
-        unflatten.into_inner().0
-    }
-}
-
-#[test]
-fn what_was_flattened_comes_back() {
-    let text = r#"{"a":{"b":[1,{"c":[]},[2,[3]]],"d":{}},"e":{"f":{"g":"h"}},"i":null}"#;
-    let mut rows = Flatten::new(Unflatten::new(JsonSink::new(Vec::new())).arrays()).arrays(Arrays::Indexed);
-    event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut rows).unwrap();
-    assert_eq!(rows.into_inner().into_inner().into_inner(), format!("{text}\n").as_bytes());
-    let mut rows = Flatten::new(JsonSink::new(Vec::new())).separator("__");
-    event::copy(&mut JsonSource::from_slice(br#"{"a":{"b":1}}"#), &mut rows).unwrap();
-    assert_eq!(rows.into_inner().into_inner(), b"{\"a__b\":1}\n");
-}
-
 /// Reads no more than is asked for.
 struct Counted<'a>(&'a [u8], usize);
 
@@ -389,31 +219,56 @@ impl std::io::Read for Counted<'_> {
     }
 }
 
+/// JSON lines, until it has as many records as it wants.
+struct Few(JsonSink<Vec<u8>>, u64);
+
+impl Few {
+    fn new(records: u64) -> Self {
+        Self(JsonSink::new(Vec::new()), records)
+    }
+
+    fn text(self) -> String {
+        String::from_utf8(self.0.into_inner()).unwrap()
+    }
+}
+
+impl Sink for Few {
+    type Error = Error;
+    fn end_record(&mut self) -> Result<(), Error> {
+        self.1 -= 1;
+        self.0.end_record()
+    }
+    fn wants_more(&self) -> bool {
+        self.1 > 0
+    }
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
+        self.0.key(key)
+    }
+    forward! {
+        begin_record(place: Place) begin_object() end_object() begin_array() end_array() null() bool(value: bool)
+        number(number: Numeral<'_>) string(text: &str) finish()
+    }
+}
+
 #[test]
-fn a_limit_stops_the_source() {
+fn a_sink_that_has_enough_stops_the_source() {
     let text = "{\"a\":1}\n".repeat(100_000);
     let mut reader = Counted(text.as_bytes(), 0);
-    let mut out = Limit::new(JsonSink::new(Vec::new()), 3);
+    let mut out = Few::new(3);
     event::copy(&mut JsonSource::from_reader(&mut reader), &mut out).unwrap();
-    assert_eq!(out.into_inner().into_inner(), b"{\"a\":1}\n{\"a\":1}\n{\"a\":1}\n");
+    assert_eq!(out.text(), "{\"a\":1}\n{\"a\":1}\n{\"a\":1}\n");
     assert!(reader.1 <= 256, "{}", reader.1);
     // Text in pieces goes on to come, and is neither kept nor looked at.
-    let mut out = Limit::new(JsonSink::new(Vec::new()), 1);
+    let mut out = Few::new(1);
     let mut feed = Feed::new();
     for piece in ["[1", "] {", "]]", "\"", "\u{1}"] {
         feed.feed(piece.as_bytes(), &mut out).unwrap();
     }
     feed.finish(&mut out).unwrap();
-    assert_eq!(out.into_inner().into_inner(), b"[1]\n");
-    let mut out = Limit::new(JsonSink::new(Vec::new()), 0);
+    assert_eq!(out.text(), "[1]\n");
+    let mut out = Few::new(0);
     event::copy(&mut JsonSource::from_slice(b"what?"), &mut out).unwrap();
-    assert_eq!(out.into_inner().into_inner(), b"");
-    // Whoever sends all the same is not heard.
-    let mut out = Limit::new(JsonSink::new(Vec::new()), 1);
-    let mut source = JsonSource::from_slice(b"1 {\"a\":[null]} 3");
-    while source.send_record(&mut out).unwrap() {}
-    out.finish().unwrap();
-    assert_eq!(out.into_inner().into_inner(), b"1\n");
+    assert_eq!(out.text(), "");
 }
 
 #[test]
@@ -440,14 +295,10 @@ fn bytes_and_times_go_through() {
     recording.key(Key::numbered("t", 1)).unwrap();
     recording.timestamp(time).unwrap();
     recording.end_object().unwrap();
-    let sink = Tee::new(Seen::default(), Unflatten::new(Seen::default()));
-    let mut sink =
-        Limit::new(Project::new(Flatten::new(Rename::new(sink, [(Pattern::dotted("a"), "b")])), patterns(&["/*"])), 1);
+    let mut sink = Validate::new(Project::new(Flatten::new(Seen::default()), patterns(&["/*"])));
     event::copy(&mut recording.source(), &mut sink).map_err(|_| ()).unwrap();
-    let (one, other) = sink.into_inner().into_inner().into_inner().into_inner().into_inner();
-    for Seen(bytes, times) in [one, other.into_inner()] {
-        assert_eq!((bytes, times), (vec![vec![1, 2]], vec![time]));
-    }
+    let Seen(bytes, times) = sink.into_inner().into_inner().into_inner();
+    assert_eq!((bytes, times), (vec![vec![1, 2]], vec![time]));
 }
 
 #[test]
@@ -527,32 +378,19 @@ fn depth_and_long_keys_cost_no_more_than_they_are() {
             .collect();
         let text = format!("{{\"x\":{}1{}}}", open.repeat(DEPTH), close.repeat(DEPTH));
         let source = || JsonSource::from_slice(text.as_bytes()).depth_max(4 * DEPTH);
-        for arrays in [Arrays::Text, Arrays::Indexed] {
-            let mut rows = Flatten::new(JsonSink::new(Vec::new())).arrays(arrays);
-            event::copy(&mut source(), &mut rows).unwrap();
-            let rows = rows.into_inner().into_inner();
-            assert!(rows.len() < 3 * text.len(), "{} of {}", rows.len(), text.len());
-        }
-        let same = format!("{text}\n");
-        let mut out = Unflatten::new(JsonSink::new(Vec::new()));
-        event::copy(&mut source(), &mut out).unwrap();
-        assert!(out.into_inner().into_inner() == same.as_bytes());
-        let mut out =
-            Project::new(Rename::new(JsonSink::new(Vec::new()), [(Pattern::dotted("x.a.a"), "b")]), patterns(&["/x"]));
-        event::copy(&mut source(), &mut out).unwrap();
-        assert_eq!(out.into_inner().into_inner().into_inner().len(), same.len());
-        let mut out = Validate::new(Tee::new(JsonSink::new(Vec::new()), JsonSink::new(Vec::new())));
+        let mut rows = Flatten::new(JsonSink::new(Vec::new()));
+        event::copy(&mut source(), &mut rows).unwrap();
+        let rows = rows.into_inner().into_inner();
+        assert!(rows.len() < 3 * text.len(), "{} of {}", rows.len(), text.len());
+        let mut out = Validate::new(Project::new(JsonSink::new(Vec::new()), patterns(&["/x"])));
         event::copy(&mut source(), &mut out).map_err(|_| ()).unwrap();
+        assert_eq!(out.into_inner().into_inner().into_inner().len(), text.len() + 1);
     }
-    // Many members behind one long key, and a key of nothing but dots.
+    // Many members behind one long key.
     let long = format!("{{\"{}\":{{{}\"\":0}}}}", "k".repeat(1 << 20), "\"\":0,".repeat(100_000));
     let mut rows = Flatten::new(JsonSink::new(Vec::new()));
     event::copy(&mut JsonSource::from_slice(long.as_bytes()), &mut rows).unwrap();
     assert!(rows.into_inner().into_inner().len() < 2 * long.len());
-    let dots = format!("{{\"{}\":0}}", ".".repeat(1 << 20));
-    let mut out = Unflatten::new(JsonSink::new(Vec::new()));
-    event::copy(&mut JsonSource::from_slice(dots.as_bytes()), &mut out).unwrap();
-    assert!(out.into_inner().into_inner().len() < 2 * dots.len());
 }
 
 /// Names of a source are kept, but those that a filter made.

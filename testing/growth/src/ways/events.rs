@@ -4,7 +4,7 @@ use super::{ByteByByte, Way, beyond_a_chunk, each, used, way};
 use crate::case::Case;
 use crate::judge::Bar;
 use crate::shapes::documents;
-use jird::event::filter::{Arrays, Flatten, Limit, Project, Rename, Tee, Unflatten, Validate};
+use jird::event::filter::{Flatten, Project, Validate};
 use jird::event::{self, Condition, Feed, JsonSink, JsonSource, Objects, Pattern, Recording, Sink, Source};
 use jird::{
     Json, Layout, Path,
@@ -36,7 +36,6 @@ const MAIN: &[Way] = &[
     way("events to JSON, canonical", |text| run(JsonSource::from_slice(text), json().layout(Layout::Canonical)))
         .bar(Bar::SORTED.per_byte(5000.0))
         .smaller(2),
-    way("events, unflattened", |text| run(deep(text), Unflatten::new(json()))),
 ];
 
 /// Measured on some shapes.
@@ -75,21 +74,11 @@ const OTHERS: &[Way] = &[
         used(event::pipe(&mut Nothing, |pipe| deep(text).send(pipe).is_ok()));
     }),
     way("events, flattened", |text| run(JsonSource::from_slice(text), Flatten::new(json()))),
-    way("events, arrays flattened", |text| {
-        run(JsonSource::from_slice(text), Flatten::new(json()).arrays(Arrays::Indexed));
-    }),
-    way("events, renamed", |text| {
-        let names = [("/a", "b"), ("/*/id", "key"), ("/k7", "k8")];
-        let names = names.map(|(from, to)| (from.parse::<Pattern>().expect("a pattern"), to));
-        run(deep(text), Rename::new(json(), names));
-    }),
     way("events, projected", |text| {
         let paths = ["/id", "/*/id", "/*/*/x", "/a/a/a", "/k1", "/k2", "/k3"];
         run(deep(text), Project::new(json(), paths.map(|path| path.parse().expect("a pattern"))));
     }),
-    way("events, validated, limited, to two sinks", |text| {
-        run(deep(text), Validate::new(Limit::new(Tee::new(Nothing, Nothing), u64::MAX)));
-    }),
+    way("events, validated", |text| run(deep(text), Validate::new(Nothing))),
     way("events, of which a condition is asked", |text| {
         let literal = Literal::Text("needle".into());
         let is = Predicate::Compare { slot: 0, op: Comparison::Eq, literal };

@@ -2,41 +2,32 @@
 
 use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::{Interest, JsonSink, Key, Place, Sink};
-use core::fmt::Write as _;
 use std::io;
 
 /// Makes rows of nested records: a member of an object within an object gets a key made of both keys, with a dot
 /// between them.
 ///
-/// Arrays become strings of JSON text, or are [indexed](Arrays::Indexed). Empty objects and arrays stay `{}` or `[]`.
-/// Objects whose key is longer than [`KEY_BYTES_MAX`](Self::KEY_BYTES_MAX) become JSON text, so that the output is at
-/// most a constant factor larger than the input. A record that is not an object is forwarded as it is.
+/// Arrays become strings of JSON text, and empty objects stay `{}`. Objects whose key is longer than
+/// [`KEY_BYTES_MAX`](Self::KEY_BYTES_MAX) become JSON text, so that the output is at most a constant factor larger than
+/// the input. A record that is not an object is forwarded as it is.
 ///
 /// The filter sends the dotted key to the sink once a scalar has arrived, which is too late for the source to skip
 /// anything: put a [`Project`](super::Project) before this filter to have unwanted values skipped.
-/// [`Unflatten`](super::Unflatten) reverses this filter, provided that no original key contains a dot.
 ///
 /// ```
-/// use jird::event::{self, JsonSink, JsonSource, filter::{Arrays, Flatten}};
+/// use jird::event::{self, JsonSink, JsonSource, filter::Flatten};
 /// let text = br#"{"id":1,"user":{"name":"Ada","tags":["x",{"y":2}],"more":{}}}"#;
 /// let mut out = Flatten::new(JsonSink::new(Vec::new()));
 /// event::copy(&mut JsonSource::from_slice(text), &mut out)?;
 /// assert_eq!(out.into_inner().into_inner(), br#"{"id":1,"user.name":"Ada","user.tags":"[\"x\",{\"y\":2}]","user.more":{}}
 /// "#);
-///
-/// let mut out = Flatten::new(JsonSink::new(Vec::new())).arrays(Arrays::Indexed);
-/// event::copy(&mut JsonSource::from_slice(text), &mut out)?;
-/// assert_eq!(out.into_inner().into_inner(), br#"{"id":1,"user.name":"Ada","user.tags.0":"x","user.tags.1.y":2,"user.more":{}}
-/// "#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Flatten<S> {
     sink: S,
-    arrays: Arrays,
-    separator: String,
     /// The key of the next value.
     path: String,
-    /// The open containers that are being flattened.
+    /// The open objects that are being flattened.
     levels: Vec<FlattenLevel>,
     /// The source's number for the key, if the key is unchanged.
     number: Option<u32>,
@@ -46,19 +37,9 @@ pub struct Flatten<S> {
     text: JsonSink<io::Sink>,
 }
 
-/// How an array within a record is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arrays {
-    /// As a string that is its JSON text.
-    #[default]
-    Text,
-    /// Its elements are members, with their index as the last part of the key.
-    Indexed,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlattenState {
-    /// In a container that is being flattened.
+    /// In an object that is being flattened.
     Rows,
     /// In a value that becomes text.
     Text,
@@ -70,13 +51,10 @@ enum FlattenState {
 
 #[derive(Clone, Copy, Debug)]
 struct FlattenLevel {
-    /// The length of the prefix of the path that is this container's key.
+    /// The length of the prefix of the path that is this object's key.
     path_len: usize,
-    object: bool,
     /// Nothing was inside yet.
     empty: bool,
-    /// Index of the next element.
-    index: u64,
 }
 
 impl<S: Sink> Flatten<S> {
@@ -87,8 +65,6 @@ impl<S: Sink> Flatten<S> {
     pub fn new(sink: S) -> Self {
         Self {
             sink,
-            arrays: Arrays::default(),
-            separator: ".".to_owned(),
             path: String::new(),
             levels: Vec::new(),
             number: None,
@@ -96,20 +72,6 @@ impl<S: Sink> Flatten<S> {
             depth: 0,
             text: JsonSink::in_memory(),
         }
-    }
-
-    /// Sets how arrays are written.
-    #[must_use]
-    pub fn arrays(mut self, arrays: Arrays) -> Self {
-        self.arrays = arrays;
-        self
-    }
-
-    /// Sets the separator between the parts of a key; a dot by default.
-    #[must_use]
-    pub fn separator(mut self, separator: impl Into<String>) -> Self {
-        self.separator = separator.into();
-        self
     }
 
     /// The sink.
@@ -124,28 +86,17 @@ impl<S: Sink> Flatten<S> {
         Ok(self.sink.key(key)? == Interest::Take)
     }
 
-    /// A value begins. In an array, it gets its index as its key.
-    #[inline]
-    fn begin_value(&mut self) {
-        if let Some(level) = self.levels.last_mut()
-            && !level.object
-        {
-            self.path.truncate(level.path_len);
-            self.path.push_str(&self.separator);
-            let _ = write!(self.path, "{}", level.index);
-            level.index += 1;
-            level.empty = false;
-        }
-    }
-
     #[inline]
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), S::Error> {
         match self.state {
-            FlattenState::Rows if !self.levels.is_empty() => {
-                self.begin_value();
-                if self.takes()? { scalar.send(&mut self.sink) } else { Ok(()) }
+            FlattenState::Rows => {
+                if self.levels.is_empty() || self.takes()? {
+                    scalar.send(&mut self.sink)
+                } else {
+                    Ok(())
+                }
             }
-            FlattenState::Rows | FlattenState::Whole => scalar.send(&mut self.sink),
+            FlattenState::Whole => scalar.send(&mut self.sink),
             FlattenState::Text => {
                 written(scalar.send(&mut self.text));
                 Ok(())
@@ -157,18 +108,12 @@ impl<S: Sink> Flatten<S> {
     fn begin(&mut self, object: bool) -> Result<(), S::Error> {
         if self.state == FlattenState::Rows {
             let is_record = self.levels.is_empty();
-            self.begin_value();
-            let flattens = if is_record {
-                object
-            } else {
-                self.path.len() <= Self::KEY_BYTES_MAX && (object || self.arrays == Arrays::Indexed)
-            };
-            if flattens {
+            if object && (is_record || self.path.len() <= Self::KEY_BYTES_MAX) {
                 if is_record {
                     // If the source did not call `begin_record`, the path of the previous record is still here.
                     self.path.clear();
                 }
-                self.levels.push(FlattenLevel { path_len: self.path.len(), object, empty: true, index: 0 });
+                self.levels.push(FlattenLevel { path_len: self.path.len(), empty: true });
                 return if is_record { self.sink.begin_object() } else { Ok(()) };
             }
             self.state = match is_record {
@@ -207,7 +152,7 @@ impl<S: Sink> Flatten<S> {
         Ok(())
     }
 
-    /// A flattened container ends.
+    /// A flattened object ends.
     fn end_level(&mut self) -> Result<(), S::Error> {
         let Some(level) = self.levels.pop() else { return Ok(()) };
         if self.levels.is_empty() {
@@ -217,17 +162,11 @@ impl<S: Sink> Flatten<S> {
             return Ok(());
         }
         self.path.truncate(level.path_len);
-        match (self.takes()?, level.object) {
-            (false, _) => Ok(()),
-            (true, true) => {
-                self.sink.begin_object()?;
-                self.sink.end_object()
-            }
-            (true, false) => {
-                self.sink.begin_array()?;
-                self.sink.end_array()
-            }
+        if self.takes()? {
+            self.sink.begin_object()?;
+            self.sink.end_object()?;
         }
+        Ok(())
     }
 }
 
@@ -274,7 +213,7 @@ impl<S: Sink> Sink for Flatten<S> {
             self.path.clear();
             self.number = key.number();
         } else {
-            self.path.push_str(&self.separator);
+            self.path.push('.');
             self.number = None;
         }
         self.path.push_str(key.text());

@@ -46,7 +46,7 @@ impl JsonSink<io::Sink> {
     /// Keeps all output in memory for [`take_text`](Self::take_text).
     pub(crate) fn in_memory() -> Self {
         let mut sink = Self { out: Out::new(Vec::new(), Drain::new(io::sink())), ..Self::new(io::sink()) };
-        sink.out.sink().holds = true;
+        sink.out.overflow().holds = true;
         sink
     }
 }
@@ -101,7 +101,7 @@ impl<W: io::Write> JsonSink<W> {
 
     /// The writer. Output that was not [finished](Sink::finish) may be missing from it.
     pub fn into_inner(self) -> W {
-        self.out.into_sink().writer
+        self.out.into_overflow().writer
     }
 
     /// The output that was not handed to the writer yet. O(1).
@@ -171,7 +171,7 @@ impl<W: io::Write> JsonSink<W> {
     /// remains, and an array cannot go on.
     #[cold]
     fn take_back(&mut self, open_at: u64) -> Result<(), Error> {
-        match open_at.checked_sub(self.out.sink().taken).map(usize::try_from) {
+        match open_at.checked_sub(self.out.overflow().taken).map(usize::try_from) {
             Some(Ok(kept)) if kept <= self.out.buffer().len() => {
                 self.out.truncate(kept);
                 self.records -= 1;
@@ -188,7 +188,7 @@ impl<W: io::Write> JsonSink<W> {
     /// Holds the record back; it is laid out when it is complete.
     fn hold(&mut self) -> Result<(), Error> {
         self.out.flush()?;
-        self.out.sink().holds = true;
+        self.out.overflow().holds = true;
         Ok(())
     }
 
@@ -240,7 +240,7 @@ impl<W: io::Write> Sink for JsonSink<W> {
             }
             self.line = Some(line.max(place.line));
         }
-        self.open_at = Some(self.out.sink().taken + self.out.buffer().len() as u64);
+        self.open_at = Some(self.out.overflow().taken + self.out.buffer().len() as u64);
         (self.depth, self.first, self.behind_key) = (0, true, false);
         if self.array {
             self.raw(if self.records == 0 { BEGIN } else { SEPARATOR })?;
@@ -329,7 +329,7 @@ impl<W: io::Write> Sink for JsonSink<W> {
             self.raw(if self.records == 0 { "[]\n" } else { "\n]\n" })?;
         }
         self.out.flush()?;
-        self.out.sink().writer.flush()?;
+        self.out.overflow().writer.flush()?;
         Ok(())
     }
 }
@@ -349,14 +349,14 @@ impl<W: io::Write> Parts for JsonSink<W> {
         let mut text = text.bytes();
         if self.array && self.records == 0 && records > 0 {
             text = &text[SEPARATOR.len()..];
-            self.out.sink().write(BEGIN.as_bytes())?;
+            self.out.overflow().write(BEGIN.as_bytes())?;
         }
         self.records += records;
-        self.out.sink().write(text)
+        self.out.overflow().write(text)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
         self.out.flush()?;
-        Ok(self.out.sink().writer.flush()?)
+        Ok(self.out.overflow().writer.flush()?)
     }
 }

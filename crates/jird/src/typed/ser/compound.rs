@@ -4,7 +4,7 @@ use super::Job;
 use super::format::Format;
 use crate::data_model::{Container, KeySerializer, RAW_TEXT, Raw, RawField};
 use crate::error::{Category, Error};
-use crate::text::{Mark, Sink, Writer};
+use crate::text::{Mark, Overflow, Writer};
 use serde_core::ser::Serialize;
 
 /// An open container.
@@ -14,7 +14,7 @@ pub(super) struct Compound<'o, S, F> {
     raw: RawField,
 }
 
-impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
+impl<'o, S: Overflow, F: Format> Compound<'o, S, F> {
     #[inline(always)]
     pub(super) fn open(mut writer: Writer<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
         F::open(&mut writer, bracket)?;
@@ -58,7 +58,7 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     }
 }
 
-impl<S: Sink, F: Format> Compound<'_, S, F> {
+impl<S: Overflow, F: Format> Compound<'_, S, F> {
     fn raw<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
         if core::mem::replace(&mut self.raw, RawField::Written) == RawField::Written {
             // Leaves the writer as after any other error.
@@ -73,7 +73,7 @@ fn no_raw_text<T>() -> Result<T, Error> {
     Err(Error::message(Category::Data, &"raw JSON must be one string"))
 }
 
-impl<'o, S: Sink, F: Format> Container for Compound<'o, S, F> {
+impl<'o, S: Overflow, F: Format> Container for Compound<'o, S, F> {
     type Ok = Mark<'o>;
     type Error = Error;
 

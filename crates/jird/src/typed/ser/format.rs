@@ -2,22 +2,22 @@
 
 use super::Job;
 use crate::error::Error;
-use crate::text::{Sink, Writer};
+use crate::text::{Overflow, Writer};
 
 /// The layout of containers. Brackets are `[` and `{`. The caller writes keys, except in `member`.
 pub(super) trait Format: Sized {
     /// A top-level value begins; containers left open by an error are forgotten.
     fn restart(&mut self) {}
     /// Opens a container.
-    fn open<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error>;
+    fn open<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error>;
     /// Closes a container.
-    fn close<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error>;
+    fn close<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error>;
     /// Writes what goes before an element or key.
-    fn separate<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error>;
+    fn separate<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error>;
     /// Writes what goes between a key and its value.
-    fn colon<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error>;
+    fn colon<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error>;
     /// Writes everything before the value of a member whose key is a compile-time constant.
-    fn member<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error>;
+    fn member<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error>;
 }
 
 /// No white space.
@@ -47,27 +47,27 @@ impl Default for Pretty<'_> {
 
 impl Format for Compact {
     #[inline(always)]
-    fn open<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
+    fn open<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
         writer.bytes([bracket], 1)
     }
 
     #[inline(always)]
-    fn close<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, _empty: bool) -> Result<(), Error> {
+    fn close<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, _empty: bool) -> Result<(), Error> {
         writer.bytes([bracket], 1)
     }
 
     #[inline(always)]
-    fn separate<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
+    fn separate<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
         writer.bytes([b','], usize::from(!first))
     }
 
     #[inline(always)]
-    fn colon<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error> {
+    fn colon<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error> {
         writer.bytes([b':'], 1)
     }
 
     #[inline(always)]
-    fn member<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
+    fn member<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
         writer.member(first, key)
     }
 }
@@ -77,29 +77,29 @@ impl Format for Pretty<'_> {
         self.depth = 0;
     }
 
-    fn open<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
-        writer.sink().format.depth += 1;
+    fn open<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
+        writer.overflow().format.depth += 1;
         writer.bytes([bracket], 1)
     }
 
-    fn close<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error> {
-        writer.sink().format.depth -= 1;
+    fn close<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error> {
+        writer.overflow().format.depth -= 1;
         if !empty {
             line(writer)?;
         }
         writer.bytes([bracket], 1)
     }
 
-    fn separate<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
+    fn separate<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
         writer.bytes([b','], usize::from(!first))?;
         line(writer)
     }
 
-    fn colon<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error> {
+    fn colon<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error> {
         writer.bytes(*b": ", 2)
     }
 
-    fn member<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
+    fn member<S: Overflow>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
         Self::separate(writer, first)?;
         writer.string(key)?;
         Self::colon(writer)
@@ -107,8 +107,8 @@ impl Format for Pretty<'_> {
 }
 
 /// Begins a line.
-fn line<S: Sink>(writer: &mut Writer<'_, Job<S, Pretty<'_>>>) -> Result<(), Error> {
+fn line<S: Overflow>(writer: &mut Writer<'_, Job<S, Pretty<'_>>>) -> Result<(), Error> {
     writer.bytes([b'\n'], 1)?;
-    let Pretty { indent, depth } = writer.sink().format;
+    let Pretty { indent, depth } = writer.overflow().format;
     (0..depth).try_for_each(|_| writer.raw(indent))
 }

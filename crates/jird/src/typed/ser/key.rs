@@ -4,11 +4,11 @@ use super::Job;
 use super::format::Format;
 use crate::data_model::MapKey;
 use crate::error::Error;
-use crate::text::{Mark, Sink, Writer};
+use crate::text::{Mark, Overflow, Writer};
 use core::fmt::Display;
 use serde_core::ser::{Serialize, Serializer};
 
-impl<'o, S: Sink, F: Format> MapKey for Writer<'o, Job<S, F>> {
+impl<'o, S: Overflow, F: Format> MapKey for Writer<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
 
@@ -28,7 +28,7 @@ impl<'o, S: Sink, F: Format> MapKey for Writer<'o, Job<S, F>> {
 }
 
 /// Writes the output of `write` between quotes.
-pub(super) fn quoted<'o, S: Sink, F: Format>(
+pub(super) fn quoted<'o, S: Overflow, F: Format>(
     mut writer: Writer<'o, Job<S, F>>,
     write: impl for<'p> FnOnce(Writer<'p, Job<S, F>>) -> Result<Mark<'p>, Error>,
 ) -> Result<Mark<'o>, Error> {

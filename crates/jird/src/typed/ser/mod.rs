@@ -22,33 +22,33 @@ mod value;
 
 use crate::error::Error;
 use crate::layout::{self, Layout};
-use crate::text::{Out, Sink};
+use crate::text::{Out, Overflow};
 use format::Format;
 pub use format::{Compact, Pretty};
 use serde_core::Serialize;
 use std::io;
 pub use top::Serializer;
 
-/// The sink of a writer: it knows where full buffers go, what is written between tokens, and how NaN is written.
+/// The overflow of a writer: it knows where full buffers go, what is written between tokens, and how NaN is written.
 struct Job<S, F> {
-    sink: S,
+    overflow: S,
     format: F,
     /// Whether infinities and NaN, which JSON does not have, are errors rather than `null`.
     refuses_non_finite: bool,
 }
 
 impl<S, F> Job<S, F> {
-    fn new(sink: S, format: F) -> Self {
-        Self { sink, format, refuses_non_finite: false }
+    fn new(overflow: S, format: F) -> Self {
+        Self { overflow, format, refuses_non_finite: false }
     }
 }
 
-impl<S: Sink, F> Sink for Job<S, F> {
+impl<S: Overflow, F> Overflow for Job<S, F> {
     const KEEPS: bool = S::KEEPS;
 
     #[inline(always)]
     fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
-        self.sink.take(text)
+        self.overflow.take(text)
     }
 }
 
@@ -206,7 +206,7 @@ fn text_of<T: ?Sized + Serialize, F: Format>(value: &T, format: F) -> Result<Str
     Ok(out.into_string())
 }
 
-fn write<T: ?Sized + Serialize, S: Sink, F: Format>(value: &T, out: &mut Out<Job<S, F>>) -> Result<(), Error> {
+fn write<T: ?Sized + Serialize, S: Overflow, F: Format>(value: &T, out: &mut Out<Job<S, F>>) -> Result<(), Error> {
     let mut writer = out.writer();
     writer.with(|writer| value.serialize(writer))?;
     writer.commit();

@@ -60,13 +60,13 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
     /// Makes infinities and NaN errors, instead of writing them as `null`.
     #[must_use]
     pub fn refuse_non_finite(mut self) -> Self {
-        self.out.sink().refuses_non_finite = true;
+        self.out.overflow().refuses_non_finite = true;
         self
     }
 
     /// The writer.
     pub fn into_inner(self) -> W {
-        self.out.into_sink().sink.writer
+        self.out.into_overflow().overflow.writer
     }
 
     /// Hands on what was written of a value before it failed. The value's error is the one to report, so this has none.
@@ -78,7 +78,7 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
     /// A writer for a top-level value.
     #[inline(always)]
     fn writer(&mut self) -> Writer<'_, Job<Drain<W>, F>> {
-        self.out.sink().format.restart();
+        self.out.overflow().format.restart();
         self.out.writer()
     }
 

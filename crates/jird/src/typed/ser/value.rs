@@ -5,7 +5,7 @@ use super::format::Format;
 use super::{Job, key};
 use crate::data_model::{RAW_TEXT, Raw, RawText, containers};
 use crate::error::{Category, Error};
-use crate::text::{Mark, Sink, Writer};
+use crate::text::{Mark, Overflow, Writer};
 use core::fmt::{self, Write};
 use serde_core::ser::{Serialize, Serializer};
 
@@ -22,7 +22,7 @@ macro_rules! integers {
     };
 }
 
-impl<'o, S: Sink, F: Format> RawText for Writer<'o, Job<S, F>> {
+impl<'o, S: Overflow, F: Format> RawText for Writer<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
 
@@ -32,7 +32,7 @@ impl<'o, S: Sink, F: Format> RawText for Writer<'o, Job<S, F>> {
     }
 }
 
-impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
+impl<'o, S: Overflow, F: Format> Serializer for Writer<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
     containers!(Compound<'o, S, F>);
@@ -161,8 +161,8 @@ impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
 
 /// Writes a float that JSON has no number for, or refuses it.
 #[cold]
-fn non_finite<S: Sink, F: Format>(mut writer: Writer<'_, Job<S, F>>) -> Result<Mark<'_>, Error> {
-    if writer.sink().refuses_non_finite {
+fn non_finite<S: Overflow, F: Format>(mut writer: Writer<'_, Job<S, F>>) -> Result<Mark<'_>, Error> {
+    if writer.overflow().refuses_non_finite {
         return Err(Error::message(Category::Syntax, &"float must be finite (got NaN or +/-inf)"));
     }
     writer.serialize_unit()
@@ -174,7 +174,7 @@ struct Display<'o, S, F> {
     error: Option<Error>,
 }
 
-impl<S: Sink, F: Format> Write for Display<'_, S, F> {
+impl<S: Overflow, F: Format> Write for Display<'_, S, F> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.writer.content(text).map_err(|error| {
             self.error = Some(error);
