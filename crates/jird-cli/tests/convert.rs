@@ -203,27 +203,6 @@ fn a_condition_chooses_records_of_every_format() {
 }
 
 #[test]
-fn a_table_is_described_as_a_struct() {
-    let folder = Folder::new("describe").with("a.ndjson", "{\"id\":1,\"name\":\"x\"}\n");
-    folder.fine(&["a.ndjson", "a.db"]);
-    let describe = |table: &str, file: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
-        command.args(["describe", "--rust", table, file]).current_dir(&folder.0).output().unwrap()
-    };
-    let output = describe("a", "a.db");
-    assert_eq!((output.status.code(), words(&output)), (Some(0), String::new()));
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("pub struct A {") && text.contains("pub name: Option<String>,"), "{text}");
-    for (table, file, wanted) in
-        [("b", "a.db", "has no table b; it has a"), ("a", "b.db", "b.db: No such file"), ("a", "a.ndjson", "a.ndjson")]
-    {
-        let output = describe(table, file);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(words(&output).contains(wanted), "{}", words(&output));
-    }
-}
-
-#[test]
 #[cfg(feature = "query")]
 fn values_that_could_not_be_compared_count_once_however_often_the_input_is_read() {
     let line = |i: u32| match i {

@@ -52,7 +52,7 @@ fn no_command_ends_a_lock_of_this_process() {
     }
     let mut commands = Vec::new();
     for file in ["t.db", "plain", "as.json", "t.db-shm", "t.db-wal", "more/link.json", "more", "-"] {
-        for command in ["validate", "fmt", "get /a", "describe", "describe --rust T", "ingest store"] {
+        for command in ["validate", "fmt", "get /a", "describe", "ingest store"] {
             commands.push(format!("{command} {file}"));
         }
         for target in ["-o out.csv", "-o out.db", "-o t.db --append", "-o plain", "-o as.json", "-o t.db-shm"] {

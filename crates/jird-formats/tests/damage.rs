@@ -6,7 +6,7 @@ mod same;
 
 use jird::event::{JsonSink, Source};
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{SqliteQuery, describe_rust, open_read_only, tables_and_views};
+use jird_formats::sqlite::{SqliteQuery, TableInfo, open_read_only, tables_and_views};
 use jird_formats::{CsvSource, Dialect};
 use std::panic::catch_unwind;
 use std::path::PathBuf;
@@ -117,7 +117,7 @@ fn read_all(path: &PathBuf) -> usize {
     let Ok(conn) = open_read_only(path) else { return 0 };
     let Ok(names) = tables_and_views(&conn) else { return 0 };
     let read = |name: &String| {
-        let _ = describe_rust(&conn, name);
+        let _ = TableInfo::of(&conn, name);
         let query = SqliteQuery::table(&conn, name).map(SqliteQuery::json_declared);
         // Pages that are told of twice are read twice.
         query.map_or(0, |mut query| rows(query.source(), 100_000))

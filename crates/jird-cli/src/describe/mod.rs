@@ -1,7 +1,6 @@
 //! `jird describe`: summarizes the fields of records.
 
 mod print;
-mod rust;
 
 use crate::convert::{Feed, Format, Opened};
 use crate::input::{Counter, Input};
@@ -24,7 +23,6 @@ Examples:
   jird describe *.csv --typed
   jird describe logs.ndjson.gz --format json | jird query \"select field, type where missing > 0\"
   jird describe --table Artist chinook.db
-  jird describe --rust Artist chinook.db >> src/tables.rs
 
 If a key occurs twice in an object, its first value counts. The elements of an array are the
 field []. `jird convert --help` says what a bad record is. An error in a whole file ends the
@@ -63,9 +61,6 @@ pub(crate) struct DescribeArgs {
     spool: SpoolArgs,
     #[command(flatten)]
     remote: RemoteArgs,
-    /// Print only the Rust struct for the rows of this table or view of a database, with serde's attributes
-    #[arg(long, value_name = "TABLE")]
-    rust: Option<String>,
     /// Print nothing except errors, and draw no progress bar
     #[arg(short, long)]
     quiet: bool,
@@ -80,10 +75,6 @@ enum FormatArgument {
 }
 
 pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
-    if let Some(table) = &args.rust {
-        let [file] = args.files.as_slice() else { bail!("name one database") };
-        return rust::run(table, file);
-    }
     let counter = Counter::default();
     let spooling = args.spool.options();
     args.remote.begin();

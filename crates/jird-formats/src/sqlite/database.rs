@@ -413,3 +413,18 @@ pub(super) fn not_base64(column: &str, text: &str) -> SqliteError {
     let message = format!("{text} is not valid base64, which the blobs of column {column} are written as");
     SqliteError::new(SqliteErrorKind::Value, message)
 }
+
+/// A name that is not taken: the name itself, or with a number after it.
+pub(super) fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(name) {
+        return name.to_owned();
+    }
+    let mut number = 2;
+    loop {
+        let name = format!("{name}_{number}");
+        if !is_taken(&name) {
+            return name;
+        }
+        number += 1;
+    }
+}

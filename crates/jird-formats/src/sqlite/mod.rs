@@ -8,7 +8,7 @@
 //! pieces       a table in pieces, for several connections
 //! sink         a table as a sink of rows, and so of events
 //! inserter     Rust values into a table, with nothing in between
-//! definition   what a table looks like; from a Rust type (trace), to a Rust type (rust)
+//! definition   what a table looks like; from a Rust type (trace)
 //! insert       rows into a table, many per statement; scope: all of them or none
 //! value        what a value is in SQLite; affinity: what SQLite makes of it there
 //! ```
@@ -22,7 +22,6 @@ mod error;
 mod insert;
 mod inserter;
 mod pieces;
-mod rust;
 mod scope;
 mod search;
 mod sink;
@@ -42,7 +41,6 @@ pub use inserter::Inserter;
 pub use pieces::{TablePiece, TablePieces, is_same_state};
 /// The binding, in the version whose connections this module takes.
 pub use rusqlite;
-pub use rust::describe_rust;
 pub use sink::{SqliteReport, SqliteSink};
 pub use source::{SqliteQuery, SqliteSource};
 pub use value::blob_of;

@@ -1,9 +1,8 @@
 //! A table or a query as a source.
 
 use super::affinity::is_declared_json;
-use super::database::{check_schema, quote};
+use super::database::{check_schema, free, quote};
 use super::pieces::TablePiece;
-use super::rust::free;
 use super::{SqliteError, SqliteErrorKind};
 use crate::bad_value::{BadValue, RawRecord, Untold};
 use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Row, Scalar, Sink, Source};

@@ -5,7 +5,7 @@ use jird::event::{self, Failure, JsonSource};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::rusqlite::config::DbConfig;
 use jird_formats::sqlite::{
-    Inserter, SqliteError, SqliteErrorKind, SqliteQuery, SqliteSink, describe_rust, open, open_read_only, tables,
+    Inserter, SqliteError, SqliteErrorKind, SqliteQuery, SqliteSink, TableInfo, open, open_read_only, tables,
     tables_and_views,
 };
 use std::collections::BTreeMap;
@@ -142,7 +142,7 @@ fn files_that_are_not_databases_are_errors() {
         std::fs::write(&hostile, bytes).unwrap();
         let conn = open_read_only(&hostile)?;
         for table in tables_and_views(&conn)? {
-            describe_rust(&conn, &table)?;
+            TableInfo::of(&conn, &table)?;
             try_lines(&mut SqliteQuery::table(&conn, &table)?.json_declared())?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Values of Rust types as rows, and types as tables.
 
 use crate::{Task, fill, lines, made, memory, schema, task};
-use jird_formats::sqlite::{Definition, Inserter, SqliteErrorKind, SqliteSink, StorageType, create_for, describe_rust};
+use jird_formats::sqlite::{Definition, Inserter, SqliteErrorKind, SqliteSink, StorageType, create_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -318,39 +318,4 @@ fn a_table_is_made_for_a_type() {
     let definition = create_for::<Task>(&conn, "a \"b\"", &["id", "title"]).unwrap();
     assert_eq!(schema(&conn, "a \"b\""), definition.to_string());
     assert_eq!(create_for::<Task>(&conn, "A \"B\"", &[]).unwrap_err().kind(), SqliteErrorKind::Exists);
-}
-
-#[test]
-fn a_struct_is_written_for_a_table() {
-    let conn = made(
-        "create table \"2 Odd-names\" (\"HTTPServer\" text, \"a b\" real not null, \"A_B\" blob, self int, type, \"1st\" boolean not null,
-                                     \"größe\" date, \"\" json, \"\"\"q\"\"\\\" varchar(3), bytes blob not null, async numeric)",
-    );
-    let wanted = r#"#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct _2OddNames {
-    #[serde(rename = "HTTPServer")]
-    pub http_server: Option<String>,
-    #[serde(rename = "a b")]
-    pub a_b: f64,
-    #[serde(rename = "A_B")]
-    #[serde(with = "serde_bytes", default)]
-    pub a_b_2: Option<Vec<u8>>,
-    #[serde(rename = "self")]
-    pub self_: Option<i64>,
-    pub r#type: serde_json::Value,
-    #[serde(rename = "1st")]
-    pub _1st: i64,
-    #[serde(rename = "größe")]
-    pub gre: Option<String>,
-    #[serde(rename = "")]
-    pub unnamed: serde_json::Value,
-    #[serde(rename = "\"q\"\\")]
-    pub q: Option<String>,
-    #[serde(with = "serde_bytes")]
-    pub bytes: Vec<u8>,
-    pub r#async: Option<f64>,
-}
-"#;
-    assert_eq!(describe_rust(&conn, "2 odd-NAMES").unwrap(), wanted);
-    assert_eq!(describe_rust(&conn, "nothing").unwrap_err().kind(), SqliteErrorKind::Missing);
 }
