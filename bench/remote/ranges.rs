@@ -8,7 +8,9 @@
 //! ranges scan  events.ndjson 2                  the same of a file
 //! ```
 
-use jird::lines::{self, Counting, LineReader, Part, ReadAt, newlines};
+use jird::hooks::lines::{Counting, LineReader, Part, ReadAt, newlines};
+use jird::hooks::lines::{drive, ranges};
+use jird::lines;
 use jird::record::{Comparison, Literal, Predicate, Projection};
 use jird_formats::remote::{Remote, RemoteFile, Remotes};
 use object_store::aws::AmazonS3Builder;
@@ -90,8 +92,8 @@ fn scan(file: &dyn ReadAt, len: u64, threads: usize) -> Result<(u64, u64), Box<d
     let literal = Literal::Number("200".into());
     let filter = Predicate::Compare { slot: 0, op: Comparison::Gt, literal };
     let (mut matched, mut result) = (0, Ok(()));
-    lines::drive(
-        lines::ranges(0..len, 2 << 20).map(|range| (0, range)),
+    drive(
+        ranges(0..len, 2 << 20).map(|range| (0, range)),
         threads,
         || LineReader::new(lines::Options::default()),
         |reader: &mut LineReader, range| {

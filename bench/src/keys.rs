@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant;
 
-use jird::event::KeyTable;
+use jird::hooks::event::KeyTable;
 
 /// Lookups for each figure.
 const LOOKUPS: usize = 1 << 15;

@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use jird::{Parser, Policy, hooks::Technique, kernel::Kernel};
+use jird::hooks::Kernel;
+use jird::{Parser, Policy, hooks::Technique};
 
 use super::clock::{self, used};
 use super::table::{Drawing, Table, column};

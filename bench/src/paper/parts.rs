@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use jird::{Kind, Parser, Value, kernel::Kernel};
+use jird::hooks::Kernel;
+use jird::{Kind, Parser, Value};
 
 use super::clock::{self, used};
 use super::table::{Drawing, Table, column};

@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::sync::LazyLock;
 
 use jird::event::{self, JsonSource};
+use jird::hooks::Kernel;
 use jird::{
     Kind, MachineNumber, Parser, Path, Value,
-    kernel::Kernel,
     record::{Field, FieldReader, Projection},
 };
 

@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
-use jird::kernel::Kernel;
+use jird::hooks::Kernel;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 

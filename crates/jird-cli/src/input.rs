@@ -4,7 +4,7 @@ use crate::outcome::BadData;
 use crate::progress::Done;
 use crate::remote::{self, Open};
 use anyhow::{Context, anyhow, bail};
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use jird_formats::encoding::stray_mark;
 #[cfg(feature = "query")]
 use jird_formats::encoding::{Encoding, blank_mark};

@@ -8,7 +8,9 @@ use crate::output;
 use crate::progress::Progress;
 use crate::remote::{Open, RemoteArgs};
 use anyhow::Context;
-use jird::lines::{self, Bad, Counting, LinePiece, LineReader, Part, ReadAt};
+use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, ReadAt};
+use jird::hooks::lines::{drive, ranges};
+use jird::lines::{self, Bad};
 use jird::{Duplicates, ErrorKind, Numbers, Parser, Policy, record::Projection};
 use jird_formats::encoding::{Encoding, MARK, Unmarked, blank_mark, read_start, stray_mark};
 use jird_formats::files::{Compression, Text, plain_name, record_limit_hint};
@@ -37,7 +39,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     unique_keys: bool,
     /// The maximum nesting depth of objects and arrays
-    #[arg(long, value_name = "N", default_value_t = jird::policy::DEPTH_MAX)]
+    #[arg(long, value_name = "N", default_value_t = jird::Policy::DEPTH_MAX)]
     depth_max: usize,
     #[arg(long, hide = true, value_name = "N")]
     threads: Option<usize>,
@@ -189,7 +191,7 @@ fn check_file<F: ReadAt>(
     }
     let file = Unmarked { text: file, is_marked: start.starts_with(MARK) };
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let parts = lines::ranges(0..len, args.chunk_bytes).map(|range| (0, range));
+    let parts = ranges(0..len, args.chunk_bytes).map(|range| (0, range));
     let check = |reader: &mut LineReader, range| {
         let mut all = Vec::new();
         let read = check_part(reader, Part::Range(&file, range), |bad| {
@@ -199,7 +201,7 @@ fn check_file<F: ReadAt>(
         ((all, read), reader.lines())
     };
     let (mut result, mut lines_before) = (Ok(()), 0);
-    lines::drive(
+    drive(
         parts,
         threads,
         || LineReader::new(options),

@@ -7,7 +7,8 @@
 use crate::cell::Cell;
 use crate::rows::Json;
 use core::fmt;
-use jird::event::{self, Interest, Key, Numeral, Place, Sink, Timestamp};
+use jird::event::{Interest, Key, Numeral, Place, Sink, Timestamp};
+use jird::hooks::write_string;
 use std::convert::Infallible;
 
 /// Which rule a [`BadValue`] breaks.
@@ -165,7 +166,7 @@ impl RawRecord {
             Untold::NotUtf8(bytes) => write_broken_string(bytes, &mut text),
             Untold::NotJson(content) => {
                 text.extend_from_slice(b"not JSON: ");
-                event::write_string(content, &mut text);
+                write_string(content, &mut text);
             }
             Untold::NullKey => text.extend_from_slice(b"null"),
             Untold::NoType(_) => text.extend_from_slice(b"no such type"),
@@ -182,7 +183,7 @@ fn write_broken_string(bytes: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
     for chunk in bytes.utf8_chunks() {
         let mut valid = Vec::new();
-        event::write_string(chunk.valid(), &mut valid);
+        write_string(chunk.valid(), &mut valid);
         text.extend_from_slice(&valid[1..valid.len() - 1]);
         text.extend_from_slice(chunk.invalid());
     }

@@ -1,6 +1,8 @@
 //! A value in a row.
 
 use jird::event::{self, Failure, Numeral, Sink, Timestamp};
+use jird::hooks::event::send_text;
+use jird::hooks::write_string;
 
 /// A value in a row. A nested value is JSON text.
 #[derive(Clone, Copy, Debug)]
@@ -62,17 +64,17 @@ impl Cell<'_> {
             Self::Missing | Self::Null => text.extend_from_slice(b"null"),
             Self::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
             Self::Number(number) => number.write(text),
-            Self::Text(content) => event::write_string(content, text),
+            Self::Text(content) => write_string(content, text),
             Self::Json(json) => text.extend_from_slice(json.as_bytes()),
-            Self::Bytes(bytes) => event::write_string(&event::base64(bytes), text),
-            Self::Timestamp(time) => event::write_string(&time.to_string(), text),
+            Self::Bytes(bytes) => write_string(&event::base64(bytes), text),
+            Self::Timestamp(time) => write_string(&time.to_string(), text),
         }
     }
 }
 
 /// Sends the value that a JSON text denotes. A text that is not JSON is sent as a string; our rows hold none.
 fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
-    match event::send_text(json.as_bytes(), sink) {
+    match send_text(json.as_bytes(), sink) {
         Ok(()) => Ok(()),
         Err(Failure::Sink(error, _)) => Err(error),
         Err(Failure::Source(_)) => sink.string(json),

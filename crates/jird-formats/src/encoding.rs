@@ -5,7 +5,7 @@
 //! UTF-16 and UTF-32 are not read. They are recognised, so that a message can name them.
 
 use core::fmt;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::io::{self, Read};
 
 /// The byte order mark of UTF-8, which some programs write before a text.

@@ -8,7 +8,8 @@ mod same;
 use common::{Document, corpus, files};
 use flate2::read::GzDecoder;
 use golden::Golden;
-use jird::event::{self, Failure, JsonSink, Recording, Sink, Source};
+use jird::event::{self, Failure, JsonSink, Sink, Source};
+use jird::hooks::event::Recording;
 use jird_formats::{
     ArrowBatches, ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan,
     ColumnType, NotFinite,

@@ -80,7 +80,7 @@ mod _jird {
         }
         crate::forked::watch(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("kernel", jird::kernel::Kernel::best().name())?;
+        module.add("kernel", jird::hooks::Kernel::best().name())?;
         // What a panic becomes; `jird.errors` makes a RuntimeError of it.
         module.add("PanicException", module.py().get_type::<PanicException>())?;
         module.add("END", crate::database::END)?;

@@ -4,7 +4,7 @@ mod made;
 
 use checks::random::{Random, mutate};
 use jird::Path;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use jird::record::{Comparison, Like, Literal, Predicate};
 use jird_store::index::{Answer, Condition, SpanIndex, Wrong};
 use made::{Made, blob_of, blocks};

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The encoding of a text that is not plain UTF-8, from [`encoding_of`]. JSON between systems is UTF-8 without a byte
+/// The encoding of a text that is not plain UTF-8, as [an error](crate::Error::encoding) says. JSON between systems is UTF-8 without a byte
 /// order mark (RFC 8259 §8.1), and the engine reads nothing else. `Display` says what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -25,14 +25,7 @@ pub(crate) const ENCODING_BYTES: usize = 4;
 /// The encoding that the first four bytes of `text` show: by a byte order mark, or by the position of zeros in two
 /// ASCII characters of UTF-16 or one of UTF-32 (RFC 4627 §3). `None` for anything else, and so for every text that is
 /// JSON.
-///
-/// ```
-/// use jird::encoding::{Encoding, encoding_of};
-/// assert_eq!(encoding_of(b"[\0]\0"), Some(Encoding::Utf16LittleEndian));
-/// assert_eq!(encoding_of(b"\xEF\xBB\xBF[]"), Some(Encoding::Utf8WithMark));
-/// assert_eq!(encoding_of(b"[]"), None);
-/// ```
-pub fn encoding_of(text: &[u8]) -> Option<Encoding> {
+pub(crate) fn encoding_of(text: &[u8]) -> Option<Encoding> {
     match text {
         [0xEF, 0xBB, 0xBF, ..] => Some(Encoding::Utf8WithMark),
         [0xFF, 0xFE, 0, 0, ..] | [1..=255, 0, 0, 0, ..] => Some(Encoding::Utf32LittleEndian),

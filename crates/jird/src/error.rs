@@ -180,12 +180,12 @@ impl Error {
     }
 
     /// The encoding that the text seems to have, if the error is in its first bytes because it begins with a byte order
-    /// mark, or is UTF-16 or UTF-32. The message then names it. [`encoding_of`] detects it without an error.
+    /// mark, or is UTF-16 or UTF-32. The message then names it.
     ///
     /// ```
     /// let error = jird::validate(b"\xEF\xBB\xBF[1]").unwrap_err();
     /// assert_eq!((error.code(), error.offset()), ("value", 0));
-    /// assert_eq!(error.encoding(), Some(jird::encoding::Encoding::Utf8WithMark));
+    /// assert_eq!(error.encoding(), Some(jird::Encoding::Utf8WithMark));
     /// assert_eq!(
     ///     error.to_string(),
     ///     "expected a value (byte 0): the text begins with a UTF-8 byte order mark; remove these three bytes"

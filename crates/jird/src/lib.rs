@@ -6,7 +6,7 @@
 //! | a document, and values of it in any order | [`parse`], [`Parser`], [`Value`] |
 //! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
 //! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
-//! | a few fields of each of many lines, on all cores | [`lines`], with a [`record::Projection`] and a [`record::Predicate`] |
+//! | a few fields of each of many lines | [`lines`], with a [`record::Projection`] and a [`record::Predicate`] |
 //! | a few fields of one record after the other | [`record::Record`] |
 //! | records as a stream: to JSON, rows, types, another format; filtered on the way; pushed in pieces | [`event`] |
 //!
@@ -96,6 +96,7 @@ pub use serde_json::{Value as Json, json};
 #[cfg(feature = "serde")]
 pub use typed::base64;
 
+pub use encoding::Encoding;
 pub use error::{Category, Error};
 pub use fault::ErrorKind;
 pub use layout::{Layout, format, minify};

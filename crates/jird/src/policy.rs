@@ -45,16 +45,18 @@ pub struct Policy {
 /// The default number of nested arrays, objects and enum variants that a [`Deserializer`](crate::Deserializer) enters.
 /// Each level takes some stack, because serde's visitors call each other. Skipped values may be nested more deeply.
 #[cfg(feature = "serde")]
-pub const TYPED_DEPTH_MAX: usize = 127;
+pub(crate) const TYPED_DEPTH_MAX: usize = 127;
 
 /// The default limit for one record of many, in bytes.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
 
-/// The default of [`Policy::depth_max`].
-pub const DEPTH_MAX: usize = 1024;
+impl Policy {
+    /// The default of [`depth_max`](Self::depth_max).
+    pub const DEPTH_MAX: usize = 1024;
+}
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { numbers: Numbers::default(), duplicates: Duplicates::default(), depth_max: DEPTH_MAX }
+        Self { numbers: Numbers::default(), duplicates: Duplicates::default(), depth_max: Self::DEPTH_MAX }
     }
 }

@@ -17,7 +17,7 @@ const WAITING_PER_THREAD: usize = 3;
 ///
 /// ```
 /// let mut squares = Vec::new();
-/// jird::lines::in_order(0..5, 2, || (), |(), job| job * job, |square| {
+/// jird::hooks::lines::in_order(0..5, 2, || (), |(), job| job * job, |square| {
 ///     squares.push(square);
 ///     std::ops::ControlFlow::Continue(())
 /// });

@@ -8,11 +8,10 @@
 mod common;
 
 use checks::reference::{self, Fault};
+use jird::hooks::Kernel;
 use jird::lines::{Options, Scanner};
 use jird::{
     Error, Parser, Path, Policy,
-    kernel::Kernel,
-    policy::DEPTH_MAX,
     record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 use std::ops::ControlFlow;
@@ -67,7 +66,7 @@ fn check_documents(between: &str) {
     let (mut accepted, mut refused) = (0, 0);
     for length in 0..=length_max() {
         for_each(length, between, |text| {
-            let wanted = reference::read(text, DEPTH_MAX);
+            let wanted = reference::read(text, Policy::DEPTH_MAX);
             let wanted_fault = wanted.as_ref().err().copied();
             match (&wanted, parser.parse(text)) {
                 (Ok(node), Ok(value)) => checks::assert_same(text, value, node),
@@ -120,7 +119,7 @@ fn check_lines(between: &str) {
             lines.extend_from_slice(BEFORE);
             lines.extend_from_slice(text);
             lines.extend_from_slice(AFTER);
-            let wanted = reference::read(text, DEPTH_MAX);
+            let wanted = reference::read(text, Policy::DEPTH_MAX);
             let blank = matches!(wanted, Err((jird::ErrorKind::Empty, _)));
             let mut seen = 0;
             let scanned = scanner.scan(&lines, &projection, None, |row| {

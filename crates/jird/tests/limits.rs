@@ -3,7 +3,8 @@
 //!     JIRD_SMALL_LIMITS=1 cargo test --package jird --test limits
 #![cfg(jird_small_limits)]
 
-use jird::{ErrorKind, Kind, Parser, Policy, Value, kernel::Kernel};
+use jird::hooks::Kernel;
+use jird::{ErrorKind, Kind, Parser, Policy, Value};
 
 /// Texts of documents are shorter than this by a block.
 const TEXT_BYTES: usize = 1 << 16;

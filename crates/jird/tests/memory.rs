@@ -2,7 +2,8 @@
 
 mod common;
 
-use jird::event::{self, Place, Sink};
+use jird::event::{Place, Sink};
+use jird::hooks::event::pipe;
 use std::convert::Infallible;
 
 /// Counts complete records.
@@ -22,7 +23,7 @@ fn records_that_are_abandoned_do_not_pile_up_in_a_pipe() {
     common::force_kernel();
     let mut sink = Complete(0);
     let text = "x".repeat(100_000);
-    event::pipe(&mut sink, |pipe| {
+    pipe(&mut sink, |pipe| {
         for record in 0..20_000_u64 {
             let place = Place { record, ..Place::default() };
             pipe.begin_record(place).unwrap();

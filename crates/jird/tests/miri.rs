@@ -7,7 +7,9 @@
 mod common;
 
 use checks::{TARGETS, Target};
-use jird::event::{self, JsonSink, JsonSource, Parts, Sink, Source};
+use jird::event::{JsonSink, JsonSource, Sink, Source};
+use jird::hooks::event::Parts;
+use jird::hooks::event::pipe;
 use jird::{Deserializer, Json, Layout, Parser};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -204,7 +206,7 @@ fn events_pass_between_threads_and_are_written_in_parts() {
     common::force_kernel();
     let mut out = JsonSink::new(Vec::new());
     let mut numbers = JsonSource::from_reader(Drops(&b"1 {\"a\":[\"\\n\",\"plain\"]} 3"[..])).chunk_bytes(64);
-    assert!(matches!(event::pipe(&mut out, |pipe| numbers.send(pipe)), Ok(Ok(()))));
+    assert!(matches!(pipe(&mut out, |pipe| numbers.send(pipe)), Ok(Ok(()))));
     out.finish().expect("memory takes it");
     assert_eq!(out.into_inner(), b"1\n{\"a\":[\"\\n\",\"plain\"]}\n3\n");
 
@@ -214,7 +216,7 @@ fn events_pass_between_threads_and_are_written_in_parts() {
         let mut part = first.part(1 << 10);
         JsonSource::from_slice(piece).lines().send(&mut part).map(|()| part)
     };
-    jird::lines::in_order(
+    jird::hooks::lines::in_order(
         [&b"1\n2\n"[..], b"\"a\"\n"],
         2,
         || (),

@@ -3,11 +3,10 @@
 use crate::lines::{assert_field, find, path_sets, paths};
 use crate::reference::{self, Fault, Node};
 use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown, ways};
+use jird::hooks::Kernel;
 use jird::{
     Error, Parser, Path, Policy,
     hooks::Technique,
-    kernel::Kernel,
-    policy::DEPTH_MAX,
     record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 
@@ -16,7 +15,7 @@ use jird::{
 /// # Panics
 /// If they do not.
 pub fn parse(text: &[u8]) {
-    let wanted = reference::read(text, DEPTH_MAX);
+    let wanted = reference::read(text, Policy::DEPTH_MAX);
     check(text, &wanted, "parse", jird::parse(text).as_ref().map(jird::Document::root).map_err(jird::Error::clone));
     assert_eq!(jird::validate(text).map_err(|error| fault(&error)), verdict(&wanted), "validate: {}", shown(text));
     if let Err((kind, offset)) = wanted {
@@ -30,7 +29,7 @@ pub fn parse(text: &[u8]) {
 /// # Panics
 /// If one does not.
 pub fn kernels(text: &[u8]) {
-    let wanted = reference::read(text, DEPTH_MAX);
+    let wanted = reference::read(text, Policy::DEPTH_MAX);
     let in_chunks = CHUNK_BYTES.map(|bytes| (bytes, None));
     let without = TECHNIQUES.map(|technique| (piece_bytes(text), Some(technique)));
     for kernel in ways(Kernel::available()) {
@@ -70,7 +69,7 @@ const TECHNIQUES: [Technique; 5] = [
 /// # Panics
 /// If they do not.
 pub fn threads(text: &[u8]) {
-    let wanted = reference::read(text, DEPTH_MAX);
+    let wanted = reference::read(text, Policy::DEPTH_MAX);
     let parser = Parser::with_kernel(Policy::default(), Kernel::best());
     let mut parser = parser.with_chunk_bytes(piece_bytes(text)).with_threads(2);
     check(text, &wanted, "threads", parser.parse(text));
@@ -89,7 +88,7 @@ pub fn threads(text: &[u8]) {
 /// If this does not hold.
 pub fn record(text: &[u8]) {
     fields(text);
-    let wanted = reference::read(text, DEPTH_MAX);
+    let wanted = reference::read(text, Policy::DEPTH_MAX);
     for kernel in ways(Kernel::available()) {
         let mut buffer = RecordBuffer::with_kernel(Policy::default(), kernel);
         check(text, &wanted, kernel.name(), Record::scan(text, &mut buffer).map(Record::root));
@@ -108,7 +107,7 @@ pub fn record(text: &[u8]) {
 /// A reader of fields finds what the reference finds at each path, or the same fault at the same byte. Without checks
 /// it finds the same if the text is JSON, and some fields that are texts if it is not.
 fn fields(text: &[u8]) {
-    let wanted = reference::read(text, DEPTH_MAX);
+    let wanted = reference::read(text, Policy::DEPTH_MAX);
     let paths = paths(text, wanted.as_ref().map(core::slice::from_ref).unwrap_or_default());
     for kernel in ways(Kernel::available()) {
         for paths in ways(path_sets(&paths)) {

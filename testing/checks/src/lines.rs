@@ -3,12 +3,11 @@
 use crate::documents::fault;
 use crate::reference::{self, Node, Tree};
 use crate::{CHUNK_BYTES, shown, ways};
-use jird::hooks::When;
+use jird::hooks::Kernel;
+use jird::hooks::lines::When;
 use jird::lines::{Check, Options, Scanned, Scanner};
 use jird::{
-    Kind, Path,
-    kernel::Kernel,
-    policy::DEPTH_MAX,
+    Kind, Path, Policy,
     record::{Field, Projection, Step},
 };
 use std::ops::ControlFlow;
@@ -26,7 +25,7 @@ const PATHS_MAX: usize = 24;
 /// # Panics
 /// If this does not hold.
 pub fn lines(text: &[u8]) {
-    let (records, wanted_fault) = reference::read_lines(text, DEPTH_MAX);
+    let (records, wanted_fault) = reference::read_lines(text, Policy::DEPTH_MAX);
     let paths = paths(text, &records);
     for kernel in ways(Kernel::available()) {
         for piece_bytes in ways(PIECE_BYTES) {

@@ -4,10 +4,11 @@ use crate::lines::{find, paths};
 use crate::random::Random;
 use crate::reference::{self, Node, Tree};
 use crate::{CHUNK_BYTES, shown, ways};
-use jird::lines::{Check, Options, Scanner, When};
+use jird::hooks::Kernel;
+use jird::hooks::lines::When;
+use jird::lines::{Check, Options, Scanner};
 use jird::{
-    kernel::Kernel,
-    policy::DEPTH_MAX,
+    Policy,
     record::{Comparison, Like, Literal, Matcher, Mismatches, Predicate, Projection},
 };
 use std::cmp::Ordering;
@@ -23,7 +24,7 @@ use std::ops::ControlFlow;
 pub fn predicates(data: &[u8]) {
     let Some((seed, text)) = data.split_first_chunk() else { return };
     let mut random = Random::new(u64::from_le_bytes(*seed));
-    let (records, fault) = reference::read_lines(text, DEPTH_MAX);
+    let (records, fault) = reference::read_lines(text, Policy::DEPTH_MAX);
     let paths = paths(text, &records);
     let projection = Projection::new(&paths);
     let predicate = predicate(&mut random, paths.len(), 3);
@@ -292,7 +293,7 @@ impl Operand {
             Literal::Number(text) => Self::Number(Decimal::of(text)),
             Literal::Text(text) => Self::Text(text.to_string()),
             Literal::Container(text) => {
-                let node = reference::read(text.as_bytes(), DEPTH_MAX).expect("these literals are JSON");
+                let node = reference::read(text.as_bytes(), Policy::DEPTH_MAX).expect("these literals are JSON");
                 Self::of_node(&node, text.as_bytes())
             }
         }

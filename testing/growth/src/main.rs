@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
 
 use growth::{Case, Measured, callgrind, cases, judge};
-use jird::kernel::Kernel;
+use jird::hooks::Kernel;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::{io, thread};

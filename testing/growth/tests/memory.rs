@@ -3,7 +3,9 @@
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
 use growth::shapes::{Shape, documents, lines};
-use jird::event::{self, Feed, JsonSink, JsonSource, Pattern, Recording, Sink, Source};
+use jird::event::{self, Feed, JsonSink, JsonSource, Pattern, Sink, Source};
+use jird::hooks::event::Recording;
+use jird::hooks::event::pipe;
 use jird::lines::{Options, Scanner, read_stream, typed_on};
 use jird::{
     Deserializer, Kind, Parser, Path, Value,
@@ -233,7 +235,7 @@ fn a_stream_takes_the_same_memory_whatever_its_length() {
     });
     // Batches of 256 KB: two wait, and each side has one.
     assert_constant("a pipe", 3 * MB, |log| {
-        let sent = event::pipe(&mut Nothing, |pipe| JsonSource::from_reader(log).send(pipe).is_ok());
+        let sent = pipe(&mut Nothing, |pipe| JsonSource::from_reader(log).send(pipe).is_ok());
         assert!(sent.expect("it is right"));
     });
     assert_constant("lines to CSV", STREAM, |log| {

@@ -209,7 +209,7 @@ impl Source {
                 Checks::Touched => "touched",
                 Checks::Trusted => "trusted",
             },
-            kernel: jird::kernel::Kernel::best().name(),
+            kernel: jird::hooks::Kernel::best().name(),
             runs: args.runs,
             percentile: args.percentile,
         })

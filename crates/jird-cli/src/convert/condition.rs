@@ -4,7 +4,8 @@ use super::ConvertArgs;
 use super::source::AnySource;
 use anyhow::{Error, Result};
 use jird::event::filter::Project;
-use jird::event::{Condition, Failure, Pattern, Recording, Sink, Source};
+use jird::event::{Failure, Pattern, Sink, Source};
+use jird::hooks::event::{Condition, Recording};
 use jird::{Path, record::Step};
 
 /// Holds each record until the condition has been evaluated.

@@ -12,7 +12,9 @@ use crate::outcome::PASS_BY;
 use anyhow::{Context, Error, Result};
 use jird::ErrorKind;
 use jird::event::filter::{Flatten, Project};
-use jird::event::{self, Failure, JsonSink, Parts, Pattern, Place, Sink, Source};
+use jird::event::{Failure, JsonSink, Pattern, Place, Sink, Source};
+use jird::hooks::event::Parts;
+use jird::hooks::event::pipe;
 use jird::lines::RECORD_BYTES_MAX;
 use jird::record::Step;
 use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
@@ -194,7 +196,7 @@ impl Feed {
         if self.threads <= sink_threads {
             content.read(&reading, |source| self.filter(name, source, sink))?;
         } else {
-            let sent = event::pipe(sink, |pipe| content.read(&reading, |source| self.filter(name, source, pipe)));
+            let sent = pipe(sink, |pipe| content.read(&reading, |source| self.filter(name, source, pipe)));
             sent.map_err(|failure| match failure {
                 Failure::Source(never) => match never {},
                 Failure::Sink(error, place) => stopped(name, error, place),

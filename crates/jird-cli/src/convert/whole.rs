@@ -1,7 +1,8 @@
 //! A sink that passes records on only when they are complete.
 
 use anyhow::Error;
-use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Recording, Sink, Source, Timestamp};
+use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Sink, Source, Timestamp};
+use jird::hooks::event::Recording;
 
 /// Passes each record on when it is complete, so no part of a bad record reaches the inner sink. It is for sources that
 /// find a bad value only when they come to it, as those of tables do.

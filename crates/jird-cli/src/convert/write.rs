@@ -7,7 +7,8 @@ use super::open::Opened;
 use super::{ConvertArgs, Nested, batches, database};
 use crate::target::is_device;
 use anyhow::{Context, Error, Result, bail};
-use jird::event::{JsonSink, Parts, Sink};
+use jird::event::{JsonSink, Sink};
+use jird::hooks::event::Parts;
 use jird_formats::{
     ArrowError, ArrowOptions, ArrowSink, ColumnPlan, CsvError, CsvErrorKind, CsvSink, Dialect, ParquetOptions,
     ParquetSink, Rows, Schema,

@@ -1,6 +1,6 @@
 //! Prints fields as a table or as JSON.
 
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird_formats::{FieldKind, Fields};
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! Pieces of lines, checked by any thread.
 
-use jird::lines::{StreamPiece, newlines};
+use jird::hooks::lines::{StreamPiece, newlines};
 use jird_store::{Batch, Settings};
 
 /// How lines are checked.

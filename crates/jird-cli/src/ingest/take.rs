@@ -8,7 +8,8 @@ use super::tally::{End, Place, Tally};
 use crate::input::{Counter, Input};
 use crate::outcome::{BadData, Outcome, PASS_BY};
 use anyhow::{Context, Result};
-use jird::lines::{self, StreamPiece, StreamPieces};
+use jird::hooks::lines::drive;
+use jird::hooks::lines::{StreamPiece, StreamPieces};
 use jird_formats::files::{BadRecord, BadRecords, Reader, record_limit_hint};
 use jird_store::{Batch, Writer};
 use std::ops::ControlFlow;
@@ -92,7 +93,7 @@ impl Take<'_> {
         let (check, threads) = (self.check, self.threads);
         let work = |(): &mut (), piece: std::io::Result<StreamPiece>| (piece.map(|piece| prepare(piece, &check)), 0);
         let mut result = Ok(());
-        lines::drive(
+        drive(
             pieces.map(|piece| (0, piece)),
             threads,
             || (),

@@ -1,7 +1,7 @@
 //! Inputs that are URLs, in a program that reads none.
 
 use anyhow::{Result, bail};
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use jird_formats::files::Reader;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ pub enum ArrowError {
     NoColumn(String),
     /// A record has a value that JSON cannot represent. The source goes on with the next record. Events of the bad
     /// record may have come before the error. To keep them from a sink that must not see them, use a
-    /// [`Recording`](jird::event::Recording).
+    /// [`Recording`](jird::hooks::event::Recording).
     BadValue(BadValue),
     /// The sink was not finished, so what it wrote is not a complete file.
     Unfinished,

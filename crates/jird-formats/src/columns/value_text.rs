@@ -1,6 +1,6 @@
 //! Texts that are the same for equal values.
 
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird::{Kind, Number, Value, record::Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -5,7 +5,8 @@ use super::error::{CsvError, CsvErrorKind};
 use super::lines::{Lines, Unwritable};
 use crate::rows::VALUE;
 use crate::{Cell, Row, Rows, Table};
-use jird::event::{Interest, KeyTable, PartBuffer, Parts, Place};
+use jird::event::{Interest, Place};
+use jird::hooks::event::{KeyTable, PartBuffer, Parts};
 use std::io;
 
 /// CSV as a sink. It is a [`Table`], which gets its records from [`Rows`].

@@ -1,7 +1,8 @@
 //! What happens to bad records.
 
 use super::open;
-use jird::event::{Place, base64, write_string};
+use jird::event::{Place, base64};
+use jird::hooks::write_string;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::spool::{Spool, SpoolOptions, too_large, unwritten};
 use crate::apart;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;

@@ -1,7 +1,7 @@
 //! A file of this machine, or a remote one.
 
 use super::RemoteFile;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::fs::File;
 use std::io;
 

@@ -7,7 +7,7 @@ use super::download::Download;
 use super::watch::{Limits, Refused};
 use super::{Remote, Remotes, words};
 use futures_util::StreamExt;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::io::{self, Read};

@@ -2,7 +2,8 @@
 
 use super::json::Json;
 use crate::cell::Cell;
-use jird::event::{self, Numeral};
+use jird::event::Numeral;
+use jird::hooks::event::send_text;
 use jird::record::Field;
 use jird::{Kind, event::JsonText};
 
@@ -43,7 +44,7 @@ impl JsonCells {
     fn nested<'s>(&'s mut self, text: &'s str) -> &'s str {
         if text.as_bytes().contains(&b'\\') {
             self.json.begin();
-            return match event::send_text(text.as_bytes(), &mut self.json) {
+            return match send_text(text.as_bytes(), &mut self.json) {
                 Ok(()) => core::str::from_utf8(&self.json.text).unwrap_or(text),
                 Err(_) => text,
             };
@@ -118,7 +119,7 @@ mod tests {
         for text in texts {
             let mut rows = Rows::new(Shown(String::new()));
             let record = format!("{{\"k\": {text}}}");
-            event::copy(&mut JsonSource::from_slice(record.as_bytes()), &mut rows).unwrap();
+            jird::event::copy(&mut JsonSource::from_slice(record.as_bytes()), &mut rows).unwrap();
             assert_eq!(format!("{:?}", cells.cell(text)), rows.into_table().0, "{text}");
         }
         assert!(!has_space_between(br#"{"a":"b c","d":["e f"]}"#));

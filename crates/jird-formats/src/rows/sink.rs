@@ -3,7 +3,8 @@
 use super::Row;
 use super::json::Json;
 use crate::cell::Cell;
-use jird::event::{Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+use jird::event::{Interest, JsonText, Key, Numeral, Place, Sink, Timestamp};
+use jird::hooks::event::KeyTable;
 
 /// Receives rows.
 pub trait Table {

@@ -6,10 +6,8 @@ use super::program::{RESULT, Run};
 use core::cell::RefCell;
 use core::ops::{ControlFlow, Range};
 use jird::event::Place;
-use jird::lines::{
-    Bad, Counting, LinePiece, LineReader, Match, Options, Part, RECORD_BYTES_MAX, Scanned, StreamPiece, StreamPieces,
-    drive, ranges,
-};
+use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, StreamPiece, StreamPieces, drive, ranges};
+use jird::lines::{Bad, Match, Options, RECORD_BYTES_MAX, Scanned};
 use jird::record::{Predicate, Projection};
 use jird_formats::encoding::Unmarked;
 use jird_formats::files::{BadRecord, BadRecords, Compression, OnError, Reader, Text};
@@ -307,7 +305,7 @@ impl Files {
             if read == 0 {
                 return Ok(lines);
             }
-            lines += jird::lines::newlines(&buffer[..read]);
+            lines += jird::hooks::lines::newlines(&buffer[..read]);
         }
     }
 }

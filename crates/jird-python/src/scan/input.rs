@@ -4,7 +4,7 @@
 //! `fcntl`). SQLite uses these locks, and the program may have a copy of SQLite of its own. So a database is not opened
 //! where that can be known before, and one that was opened is never closed.
 
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};

@@ -8,7 +8,7 @@ use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird::record::Field;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -14,7 +14,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird::record::Field;
 use jird::{Document, Kind, Value};
 use jird_formats::ColumnType;

@@ -9,8 +9,9 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
+use jird::Kind;
+use jird::hooks::write_string;
 use jird::record::{Comparison, Field};
-use jird::{Kind, event::write_string};
 use std::sync::Arc;
 
 /// What a function makes of its arguments.

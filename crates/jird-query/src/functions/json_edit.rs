@@ -10,7 +10,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird::record::Field;
 use jird::{Kind, Value};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::Progress;
 use super::remote::AnyFile;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use jird_formats::encoding::Unmarked;
 use jird_formats::files::{Reader, Spooling};
 use std::io::{self, Read};

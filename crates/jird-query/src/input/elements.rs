@@ -4,7 +4,8 @@
 //! within a record becomes a carriage return, which JSON also allows as white space and also forbids in strings. So one
 //! pass finds the borders between records, and the scanner then reads lines as usual.
 
-use jird::{Error, ErrorKind, lines};
+use jird::hooks::lines::newlines;
+use jird::{Error, ErrorKind};
 use jird_formats::files::FileFormat;
 use std::io::{self, Read};
 
@@ -41,7 +42,7 @@ impl Layout {
     /// Counts the original line feeds in a piece of the converted text.
     pub(crate) fn counting(self) -> fn(&[u8]) -> u64 {
         match self.newline() {
-            b'\n' => lines::newlines,
+            b'\n' => newlines,
             _ => |text| memchr::memchr_iter(b'\r', text).count() as u64,
         }
     }

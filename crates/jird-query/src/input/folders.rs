@@ -1,7 +1,7 @@
 //! Keys in the names of folders, as in `day=2024-01-01/part.ndjson`: fields that all records of a file have.
 
 use super::{Input, InputFile};
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird::record::{Field, Mismatches, Predicate, Record, RecordBuffer, Step};
 use jird::{Path, Value};
 use std::collections::HashSet;

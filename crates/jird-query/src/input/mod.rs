@@ -35,7 +35,7 @@ pub(crate) use counted::PositionedFile;
 use detect::layout;
 use elements::Elements;
 use jird::event::Pattern;
-use jird::lines::newlines;
+use jird::hooks::lines::newlines;
 use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{
     Compression, FileFormat, Local, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, open, plain_name,

@@ -4,7 +4,7 @@ use super::expand::Said;
 use super::store::{Failure, StoreText};
 use super::{Access, InputFile, Progress, Reading, Refusal};
 use crate::base::error::Error;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 pub(crate) use jird_formats::remote::AnyFile;
 pub use jird_formats::remote::Remotes;
 use jird_formats::remote::{Listed, Remote, RemoteReader};

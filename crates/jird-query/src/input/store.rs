@@ -3,7 +3,7 @@
 
 use super::Progress;
 use jird::Path;
-use jird::lines::PieceSource;
+use jird::hooks::lines::PieceSource;
 use jird::record::Predicate;
 use jird_store::{
     BlockFacts, BlockId, Condition, Damage, FieldKinds, Fields, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
@@ -293,7 +293,7 @@ impl StoreText {
         self.failure.check()?;
         read.map_err(io::Error::other)?;
         let within = usize::try_from(offset.saturating_sub(self.text.block(id).offset)).unwrap_or(usize::MAX);
-        Ok(events + jird::lines::newlines(&text[..within.min(text.len())]))
+        Ok(events + jird::hooks::lines::newlines(&text[..within.min(text.len())]))
     }
 }
 

@@ -9,7 +9,8 @@ use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, Float64Type, Int
 use arrow::error::ArrowError;
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use jird::event::{Numeral, write_string};
+use jird::event::Numeral;
+use jird::hooks::write_string;
 use jird::record::Field;
 use jird_formats::{Cell, ColumnType, JsonCells};
 use std::io::Write;

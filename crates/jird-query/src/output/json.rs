@@ -4,7 +4,7 @@ use super::cell::{Cells, known};
 use super::{WriteError, Writer};
 use crate::sql::{Output, OutputKind};
 use arrow::array::RecordBatch;
-use jird::event::write_string;
+use jird::hooks::write_string;
 
 /// Writes objects.
 pub(super) struct Json {

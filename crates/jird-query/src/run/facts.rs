@@ -5,7 +5,8 @@
 
 use crate::base::error::Error;
 use crate::sql;
-use jird::event::{Failure, JsonSource, Source, write_string};
+use jird::event::{Failure, JsonSource, Source};
+use jird::hooks::write_string;
 use jird_formats::{FieldFacts, FieldKind, Fields};
 use std::io::{self, Write};
 

@@ -28,7 +28,7 @@ use crate::types::learned::{Attempt, Learned};
 use crate::types::notes;
 use crate::types::prepared::Source;
 use datafusion::prelude::SessionContext;
-use jird::kernel::Kernel;
+use jird::hooks::Kernel;
 use jird::lines::{self, Check};
 use jird_formats::files::OnError;
 use jird_formats::{Crew, caught};

@@ -23,7 +23,8 @@ use datafusion::error::Result;
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
 use futures::StreamExt;
-use jird::lines::{Check, LinePiece, Match, drive, ranges};
+use jird::hooks::lines::{LinePiece, drive, ranges};
+use jird::lines::{Check, Match};
 use jird::{
     Path,
     record::{Field, Mismatches, Predicate, Projection},
@@ -478,7 +479,7 @@ impl Origin {
     /// Tells what all records of a file have in common.
     fn take_file(&mut self, file: &InputFile, plan: &Plan) {
         let mut text = Vec::new();
-        jird::event::write_string(&file.shown(), &mut text);
+        jird::hooks::write_string(&file.shown(), &mut text);
         self.file = String::from_utf8_lossy(&text).into_owned();
         let path = |(_, column): &(usize, usize)| &plan.shared.columns[*column].path;
         let columns = plan.columns.iter().map(path);

@@ -5,7 +5,8 @@ use crate::base::error::{Error, with_hint};
 use crate::base::interrupt::Interrupt;
 use crate::input::{Chosen, Input, InputFile, Layout, Wanted};
 use crate::scan::bad::{BadSink, Found, Wrong};
-use jird::lines::{self, Bad, Check, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
+use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, drive, ranges};
+use jird::lines::{self, Bad, Check, Match, Scanned};
 use jird::{
     ErrorKind, Path,
     record::{Predicate, Projection},

@@ -2,7 +2,8 @@
 
 use hyper::StatusCode;
 use jird::Located;
-use jird::event::{Numeral, write_string};
+use jird::event::Numeral;
+use jird::hooks::write_string;
 use jird_formats::sqlite::{SqliteError, SqliteErrorKind};
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{

@@ -1,7 +1,8 @@
 //! What is told of requests: a line of JSON for each on standard error, and sums for `/metrics`.
 
 use hyper::{Method, StatusCode};
-use jird::event::{Numeral, Timestamp, write_string};
+use jird::event::{Numeral, Timestamp};
+use jird::hooks::write_string;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::IpAddr;

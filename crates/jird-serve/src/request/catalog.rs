@@ -1,6 +1,6 @@
 //! The tables that are served, as the database describes them.
 
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird_formats::sqlite::{SqliteError, SqliteErrorKind, TableInfo, quote, tables_and_views};
 use rusqlite::Connection;
 use std::sync::Arc;

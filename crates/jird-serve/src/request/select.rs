@@ -1,7 +1,7 @@
 //! Which events a request wants: a stretch of time, and a condition.
 
 use crate::base::problem::Problem;
-use jird::event::Condition;
+use jird::hooks::event::Condition;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::Projection;
 use jird_store::{Window, time};

@@ -3,7 +3,7 @@
 use crate::request::catalog::Table;
 use crate::request::uri::encoded;
 use crate::routes::paths;
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird_formats::sqlite::{Affinity, ColumnInfo, quote};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! `GET /sources`: what is served, for programs that show it.
 
 use crate::routes::state::State;
-use jird::event::write_string;
+use jird::hooks::write_string;
 
 /// A list of what is served: tables and views, the store, files.
 pub(crate) fn list(state: &State) -> Vec<u8> {

@@ -53,7 +53,7 @@ impl Service {
 
     fn asks(&self, sql: &str) -> Vec<u8> {
         let mut body = b"{\"sql\":".to_vec();
-        jird::event::write_string(sql, &mut body);
+        jird::hooks::write_string(sql, &mut body);
         body.push(b'}');
         self.request("POST", "/query", &[JSON], &body)
     }

@@ -57,7 +57,7 @@ impl Shape {
     fn add(&mut self, steps: &[Step], value: usize) -> Option<()> {
         let (Self::Object(members), [Step::Key(key), rest @ ..]) = (self, steps) else { return None };
         let mut text = Vec::new();
-        jird::event::write_string(key, &mut text);
+        jird::hooks::write_string(key, &mut text);
         text.push(b':');
         let key = String::from_utf8(text).ok()?;
         let known = members.iter().position(|(other, _)| *other == key);

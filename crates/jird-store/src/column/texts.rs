@@ -19,7 +19,7 @@ pub(super) fn number(value: f64, out: &mut Vec<u8>) {
 
 /// Appends a text with its quotes.
 pub(super) fn text(value: &str, out: &mut Vec<u8>) {
-    jird::event::write_string(value, out);
+    jird::hooks::write_string(value, out);
 }
 
 /// Appends a boolean.

@@ -1,7 +1,7 @@
 //! The files of a store that are kept elsewhere, and only read.
 
 use super::{Files, Input, Lock, Output};
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::fmt;
 use std::io;
 use std::path::Path;

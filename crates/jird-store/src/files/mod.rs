@@ -11,7 +11,7 @@ mod real;
 pub(crate) mod simulated;
 mod unfinished;
 
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //! folder's: maintenance as root locks no service out, and who may read the store may read its new files, too.
 
 use super::{Files, Input, Lock, Output};
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;

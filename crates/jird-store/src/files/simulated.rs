@@ -2,7 +2,7 @@
 //! synced any part may be gone: the end of a file, or a page of it, and each new, renamed or removed name.
 
 use super::{Files, Input, Lock, Output};
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ use super::facts::{FIELDS_MAX, FieldFacts, KEY_MAX, NO_FIELD};
 use super::grams::GRAM;
 use super::hash;
 use super::kinds::FieldKinds;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::{fmt, io};
 
 const MAGIC: [u8; 8] = *b"jirdidx\n";

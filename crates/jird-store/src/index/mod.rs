@@ -2,7 +2,7 @@
 //! match. A block that is left out surely has none; a block that is read may have none.
 //!
 //! Nothing here opens a file. [`IndexBuilder`] takes the events of a span, block by block, and makes bytes;
-//! [`SpanIndex`] reads those bytes through a [`ReadAt`](jird::lines::ReadAt), and only the runs that a condition
+//! [`SpanIndex`] reads those bytes through a [`ReadAt`](jird::hooks::lines::ReadAt), and only the runs that a condition
 //! touches.
 //!
 //! An index knows, per block:

@@ -7,7 +7,7 @@ use super::hash;
 use super::kinds::FieldKinds;
 use super::layout::{self, FieldHistory, HAS_OTHERS, HEADER, Header, NO_PAIRS, Table, UNKNOWN, Wrong};
 use jird::Path;
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use jird::record::Comparison;
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@
 //! would hide events.
 
 use crate::files::{Input, checksum, has_checksum, read_exact};
-use jird::lines::ReadAt;
+use jird::hooks::lines::ReadAt;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;

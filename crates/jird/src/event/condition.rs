@@ -14,7 +14,8 @@ use core::fmt::Write;
 /// text.
 ///
 /// ```
-/// use jird::event::{Condition, JsonSink, JsonSource, Recording, Sink, Source};
+/// use jird::event::{JsonSink, JsonSource, Sink, Source};
+/// use jird::hooks::event::{Condition, Recording};
 /// use jird::{Path, record::{Comparison, Literal, Predicate}};
 /// let over = Predicate::Compare { slot: 0, op: Comparison::Gt, literal: Literal::Number("200".into()) };
 /// let mut condition = Condition::new(over, vec![Path::root().key("Elapsed")]);

@@ -14,7 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 /// many steps, all keys are rehashed with the standard library's keyed hash.
 ///
 /// ```
-/// let mut keys = jird::event::KeyTable::new();
+/// let mut keys = jird::hooks::event::KeyTable::new();
 /// assert_eq!([keys.insert("id"), keys.insert("name"), keys.insert("id")], [0, 1, 0]);
 /// assert_eq!((keys.get("name"), keys.get("age"), keys.name(0)), (Some(1), None, "id"));
 /// ```

@@ -19,18 +19,15 @@
 //! |---|---|---|
 //! | JSON text, memory or reader; lines, parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; one array |
 //! | JSON text in pieces | [`Feed`] | |
-//! | parsed values; other formats' text | [`Parsed`], [`send`], [`send_text`], [`JsonText`] | [`JsonSink`] to a `Vec` |
+//! | JSON text within another format | [`JsonText`] | [`JsonSink`] to a `Vec` |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
-//! | the events of one record | [`Recording`] | [`Recording`], which a [`Condition`] can be tested on |
 //!
 //! To build a parsed value from events, write them to a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) that.
-//!
-//! A source and its sink can each have a thread: [`pipe`]. Several threads can write to one sink of text: [`Parts`].
 //!
 //! To decode a text into one type, [`Deserializer::records`](crate::Deserializer::records) is shorter and uses no
 //! events.
 
-mod condition;
+pub(crate) mod condition;
 mod facts;
 pub mod filter;
 #[cfg(feature = "serde")]
@@ -38,16 +35,15 @@ mod from_types;
 #[cfg(feature = "serde")]
 mod into_types;
 mod json;
-mod keys;
-mod parts;
+pub(crate) mod keys;
+pub(crate) mod parts;
 mod pattern;
-mod pipe;
+pub(crate) mod pipe;
 mod protocol;
-mod recording;
-mod tape;
+pub(crate) mod recording;
+pub(crate) mod tape;
 mod tracker;
 
-pub use condition::Condition;
 pub use facts::{Failure, Interest, Key, Numeral, Place, Timestamp, base64};
 #[cfg(feature = "serde")]
 pub use from_types::{Values, send_value};
@@ -56,21 +52,8 @@ pub use into_types::{Objects, for_each};
 #[cfg(feature = "serde")]
 pub(crate) use json::Cutter;
 pub use json::{Feed, JsonSink, JsonSource};
-pub use keys::KeyTable;
-pub use parts::{PartBuffer, Parts};
+pub(crate) use keys::KeyTable;
+pub(crate) use parts::{PartBuffer, Parts};
 pub use pattern::{BadPattern, Pattern};
-pub use pipe::{Pipe, PipeError, pipe};
 pub use protocol::{Row, Scalar, Sink, Source, copy};
-pub use recording::{Recording, Replay};
-pub use tape::{JsonText, Parsed, send, send_text};
-
-/// Appends a string as JSON, with its quotes and with as few escapes as possible.
-///
-/// ```
-/// let mut text = Vec::new();
-/// jird::event::write_string("a\n\u{e9}", &mut text);
-/// assert_eq!(text, "\"a\\n\u{e9}\"".as_bytes());
-/// ```
-pub fn write_string(content: &str, text: &mut Vec<u8>) {
-    crate::text::escape_into(content, text);
-}
+pub use tape::JsonText;

@@ -5,10 +5,11 @@ use std::io;
 
 /// A sink whose output can be made in parts, each on a thread of its own. The parts are then joined in order.
 ///
-/// With [`lines::in_order`](crate::lines::in_order) a text is converted on all cores, piece by piece:
+/// With [`in_order`](crate::threads::in_order) a text is converted on all cores, piece by piece:
 ///
 /// ```
-/// use jird::event::{JsonSink, JsonSource, Parts, Sink, Source};
+/// use jird::event::{JsonSink, JsonSource, Sink, Source};
+/// use jird::hooks::event::Parts;
 /// use std::ops::ControlFlow;
 /// let pieces: [&[u8]; 3] = [b"1\n2\n", b"3\n", b"4"];
 /// let mut out = JsonSink::new(Vec::new()).array();
@@ -17,7 +18,7 @@ use std::io;
 ///     let mut part = first.part(1 << 20);
 ///     JsonSource::from_slice(piece).lines().send(&mut part).map(|()| part)
 /// };
-/// jird::lines::in_order(pieces, 2, || (), convert, |part| {
+/// jird::hooks::lines::in_order(pieces, 2, || (), convert, |part| {
 ///     out.join(part.unwrap()).unwrap();
 ///     ControlFlow::Continue(())
 /// });

@@ -18,10 +18,11 @@ use std::thread;
 /// longer. The sink is not finished.
 ///
 /// ```
-/// use jird::event::{self, JsonSink, JsonSource, Sink, Source};
+/// use jird::event::{JsonSink, JsonSource, Sink, Source};
+/// use jird::hooks::event::pipe;
 /// let mut out = JsonSink::new(Vec::new());
 /// let mut numbers = JsonSource::from_slice(b"1 2 3");
-/// let sent = event::pipe(&mut out, |pipe| numbers.send(pipe));
+/// let sent = pipe(&mut out, |pipe| numbers.send(pipe));
 /// assert!(matches!(sent, Ok(Ok(()))));
 /// out.finish()?;
 /// assert_eq!(out.into_inner(), b"1\n2\n3\n");

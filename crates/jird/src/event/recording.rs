@@ -14,7 +14,8 @@ use core::convert::Infallible;
 /// Recording the next record allocates nothing. A deep record takes no stack.
 ///
 /// ```
-/// use jird::event::{JsonSink, JsonSource, Recording, Source};
+/// use jird::event::{JsonSink, JsonSource, Source};
+/// use jird::hooks::event::Recording;
 /// let mut recording = Recording::new();
 /// let mut source = JsonSource::from_slice(br#"{"id": 1} {"id": 2, "tags": ["x"]}"#);
 /// while source.send_record(&mut recording).is_ok_and(|sent| sent) {}

@@ -71,11 +71,11 @@ impl<'t> JsonText<'t> {
 /// Sends the events of a short JSON text, after checking all of it. The caller marks the records.
 ///
 /// ```
-/// use jird::event::{self, JsonSink};
+/// use jird::{event::JsonSink, hooks::event::send_text};
 /// let mut out = JsonSink::new(Vec::new());
-/// event::send_text(br#"{"a": [1.50, "\u0062"]}"#, &mut out)?;
+/// send_text(br#"{"a": [1.50, "\u0062"]}"#, &mut out)?;
 /// assert_eq!(out.so_far(), br#"{"a":[1.50,"b"]}"#);
-/// assert!(event::send_text(b"[1,2", &mut out).is_err());
+/// assert!(send_text(b"[1,2", &mut out).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -94,10 +94,10 @@ pub fn send_text<S: Sink + ?Sized>(text: &[u8], sink: &mut S) -> Result<(), Fail
 /// the stack, for each open array and object.
 ///
 /// ```
-/// use jird::event::{self, JsonSink};
+/// use jird::{event::JsonSink, hooks::event::send};
 /// let document = jird::parse(br#"{"items": [1.50, {"a": "\u0062"}]}"#)?;
 /// let mut out = JsonSink::new(Vec::new());
-/// event::send(document.root().get("items").unwrap(), &mut out)?;
+/// send(document.root().get("items").unwrap(), &mut out)?;
 /// assert_eq!(out.so_far(), br#"[1.50,{"a":"b"}]"#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -167,7 +167,8 @@ fn wrong<E>(kind: ErrorKind, value: Value<'_>) -> Failure<Error, E> {
 /// document's text.
 ///
 /// ```
-/// use jird::event::{self, JsonSink, Parsed};
+/// use jird::event::{self, JsonSink};
+/// use jird::hooks::event::Parsed;
 /// let document = jird::parse(b"[{\"id\": 1}, {\"id\": 2}]")?;
 /// let mut lines = JsonSink::new(Vec::new());
 /// event::copy(&mut Parsed::new(document.root().elements()), &mut lines)?;

@@ -42,7 +42,7 @@ use core::fmt;
 /// [`Kernel::best`] is the default everywhere; all kernels give the same result on every input.
 ///
 /// ```
-/// use jird::kernel::Kernel;
+/// use jird::hooks::Kernel;
 /// assert!(Kernel::available().any(|kernel| kernel.name() == "portable"));
 /// assert_eq!(Kernel::available().next(), Some(Kernel::best()));
 /// ```

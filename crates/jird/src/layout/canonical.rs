@@ -40,7 +40,7 @@ fn write_document(root: Value<'_>, len: usize) -> Result<Vec<u8>, Error> {
                     if *index > 0 {
                         out.push(b',');
                     }
-                    text::escape_into(key, &mut out);
+                    text::write_string(key, &mut out);
                     out.push(b':');
                 }
                 (next.map(|(_, (_, value))| value), b'}')
@@ -72,7 +72,7 @@ fn write_value<'a>(value: Value<'a>, open: &mut Vec<OpenCanonical<'a>>, out: &mu
             let number = value.as_f64().ok_or_else(|| Error::from(Fault::at_byte(ErrorKind::Range, value.offset())))?;
             write_number(number, out);
         }
-        Kind::String => text::escape_into(&value.as_str().unwrap_or_default(), out),
+        Kind::String => text::write_string(&value.as_str().unwrap_or_default(), out),
         Kind::Array => {
             out.push(b'[');
             open.push(OpenCanonical::Array(value.elements(), true));

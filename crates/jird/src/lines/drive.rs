@@ -24,15 +24,16 @@ pub fn ranges(range: Range<u64>, bytes: u64) -> impl ExactSizeIterator<Item = Ra
 /// counted from zero. So whatever `work` has found in line `n` of the part is in line `lines.start + n` of the text.
 ///
 /// ```
-/// use jird::lines;
+/// use jird::hooks::lines::{Counting, LineReader, Part, drive, ranges};
+/// use jird::lines::Options;
 /// let text = &b"1\n2\nno\n4\n5\nneither\n"[..];
-/// let parts = lines::ranges(0..text.len() as u64, 6).map(|range| (0, range));
-/// let reader = || lines::LineReader::new(lines::Options::default());
-/// let find = |reader: &mut lines::LineReader, range| {
+/// let parts = ranges(0..text.len() as u64, 6).map(|range| (0, range));
+/// let reader = || LineReader::new(Options::default());
+/// let find = |reader: &mut LineReader, range| {
 ///     let mut found = Vec::new();
 ///     let read = reader.read::<jird::Error>(
-///         lines::Part::Range(&text, range),
-///         lines::Counting::default(),
+///         Part::Range(&text, range),
+///         Counting::default(),
 ///         (&jird::record::Projection::new(&[]), None),
 ///         |_, _| std::ops::ControlFlow::Continue(()),
 ///         |bad, piece| {
@@ -44,7 +45,7 @@ pub fn ranges(range: Range<u64>, bytes: u64) -> impl ExactSizeIterator<Item = Ra
 ///     ((found, read), reader.lines())
 /// };
 /// let mut places = Vec::new();
-/// lines::drive(parts, 2, reader, find, |(found, read), lines| {
+/// drive(parts, 2, reader, find, |(found, read), lines| {
 ///     assert!(read.is_ok());
 ///     places.extend(found.into_iter().map(|bad| bad.after_lines(lines.start, 0).line()));
 ///     std::ops::ControlFlow::Continue(())
@@ -74,7 +75,8 @@ pub fn drive<P, S, T: Send>(
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::lines::{Counting, LineReader, Options, Part};
+    use crate::lines::Options;
+    use crate::lines::part::{Counting, LineReader, Part};
     use crate::locate::Located;
     use crate::record::Projection;
 

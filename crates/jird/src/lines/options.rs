@@ -27,6 +27,7 @@ pub enum Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The instruction set.
+    #[doc(hidden)]
     pub kernel: Kernel,
     /// How much is checked.
     pub check: Check,

@@ -9,7 +9,7 @@ pub fn newlines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-/// A piece of whole lines. It belongs to a [`Part`](super::Part) of a text, and its lines are counted from the start of
+/// A piece of whole lines. It belongs to a [`Part`](super::part::Part) of a text, and its lines are counted from the start of
 /// that part: a thread that reads a part does not know how many lines come before it.
 #[derive(Debug)]
 pub struct LinePiece<'t> {

@@ -1,6 +1,8 @@
 //! Decodes lines into a type.
 
-use super::{RECORD_BYTES_MAX, StreamPiece, StreamPieces, newlines};
+use super::RECORD_BYTES_MAX;
+use super::piece::newlines;
+use super::stream::{StreamPiece, StreamPieces};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use serde_core::de::DeserializeOwned;

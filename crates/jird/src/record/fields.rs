@@ -54,6 +54,7 @@ impl<'p> FieldReader<'p> {
     }
 
     /// A reader for records that are read under a policy, with a given instruction set.
+    #[doc(hidden)]
     pub fn with_kernel(projection: &'p Projection, policy: Policy, kernel: Kernel) -> Self {
         Self {
             projection,

@@ -23,6 +23,7 @@ impl RecordBuffer {
     }
 
     /// Buffers for records that are read with a given instruction set.
+    #[doc(hidden)]
     pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
         Self { parser: Parser::with_kernel(policy, kernel) }
     }

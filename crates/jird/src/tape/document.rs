@@ -181,6 +181,7 @@ impl Parser {
     }
 
     /// A parser that uses the given instruction set.
+    #[doc(hidden)]
     pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
         Self {
             policy,

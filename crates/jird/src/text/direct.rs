@@ -237,7 +237,7 @@ mod tests {
                 for repeat in (0..150).chain([1000, 5000]) {
                     let text = text.repeat(repeat);
                     let mut wanted = Vec::new();
-                    super::super::escape_into(&text, &mut wanted);
+                    super::super::write_string(&text, &mut wanted);
                     let found = written(string_room(text.len()), |room| put_string(kernel, &text, room));
                     assert_eq!(found.as_bytes(), wanted, "{kernel:?}");
                     let content = written(string_room(text.len()), |room| put_content(kernel, &text, room));

@@ -383,11 +383,11 @@ fn hits(word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::escape_into;
+    use super::super::write_string;
 
     fn escaped(content: &str) -> String {
         let mut out = b"before".to_vec();
-        escape_into(content, &mut out);
+        write_string(content, &mut out);
         String::from_utf8(out).unwrap().strip_prefix("before").unwrap().to_owned()
     }
 

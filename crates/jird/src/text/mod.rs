@@ -32,7 +32,7 @@ mod short;
 mod swar;
 mod unescape;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
-mod writer;
+pub(crate) mod writer;
 
 pub(crate) use crate::kernel::{as_utf8, trusted_str};
 #[cfg(feature = "serde")]
@@ -42,7 +42,7 @@ pub(crate) use short::{SHORT, same, words};
 pub(crate) use unescape::whole_len;
 pub(crate) use unescape::{Escape, check_escape, eq_unescaped, starts_unescaped, unescape, unescape_in};
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
-pub(crate) use writer::{Drain, Mark, Out, Overflow, Writer, escape_into};
+pub(crate) use writer::{Drain, Mark, Out, Overflow, Writer, write_string};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
 pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {

@@ -105,13 +105,20 @@ const PART: usize = 4096;
 /// A position beyond the end of any buffer: asking for room there ends in [`make_room`], which returns an error.
 const NOWHERE: usize = usize::MAX / 2;
 
-/// Appends `content` as a JSON string with its quotes, as a writer does.
-pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
-    let mut whole = Out::new(core::mem::take(out), ());
-    let mut writer = whole.writer();
+/// Appends a string as JSON, with its quotes and with as few escapes as possible.
+///
+/// ```
+/// let mut text = Vec::new();
+/// jird::hooks::write_string("a\n\u{e9}", &mut text);
+/// assert_eq!(text, "\"a\\n\u{e9}\"".as_bytes());
+/// ```
+#[expect(clippy::missing_panics_doc, reason = "a vector takes everything")]
+pub fn write_string(content: &str, text: &mut Vec<u8>) {
+    let mut out = Out::new(core::mem::take(text), ());
+    let mut writer = out.writer();
     writer.string(content).expect("a vector takes everything");
     writer.commit();
-    *out = whole.into_buffer();
+    *text = out.into_buffer();
 }
 
 impl<S: Overflow> Out<S> {

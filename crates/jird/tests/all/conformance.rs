@@ -5,7 +5,7 @@ use crate::common;
 
 use checks::reference::{self, Tree};
 use common::{Document, corpus, files, table};
-use jird::{Kind, Number, Numbers, Parser, Policy, Value, policy::DEPTH_MAX};
+use jird::{Kind, Number, Numbers, Parser, Policy, Value};
 
 /// What every reader makes of `text`, which they must agree on: `accept`, or the code of the error.
 fn outcome(text: &[u8]) -> &'static str {
@@ -293,7 +293,7 @@ fn an_escaped_nul_is_a_character_and_a_bare_one_is_an_error() {
 fn the_reference_itself_agrees_with_json_test_suite() {
     let Some(root) = corpus() else { return };
     for document in files(&root, "conformance/JSONTestSuite/test_parsing", ".json") {
-        let read = reference::read(&document.text, DEPTH_MAX);
+        let read = reference::read(&document.text, Policy::DEPTH_MAX);
         match document.file_name().as_bytes()[0] {
             b'y' => assert!(read.is_ok_and(|node| !matches!(node.tree, Tree::Null) || node.end == node.start + 4)),
             b'n' => assert!(read.is_err(), "{}", document.name),

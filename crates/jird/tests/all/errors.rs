@@ -2,7 +2,8 @@
 
 use crate::common;
 
-use jird::{Duplicates, ErrorKind, Numbers, Parser, Policy, kernel::Kernel, record::RecordBuffer};
+use jird::hooks::Kernel;
+use jird::{Duplicates, ErrorKind, Numbers, Parser, Policy, record::RecordBuffer};
 use std::collections::HashSet;
 
 struct Case {

@@ -5,6 +5,7 @@ use crate::common;
 use jird::event::{
     self, Failure, Feed, Interest, JsonSink, JsonSource, JsonText, Key, Numeral, Pattern, Place, Sink, Source,
 };
+use jird::hooks::event::pipe;
 use jird::{Kind, Layout, Value};
 use std::fmt::Write as _;
 
@@ -520,7 +521,7 @@ fn a_pipe_hands_on_what_comes() {
     let through = |chunk: usize| {
         let mut source = JsonSource::from_slice(log.as_bytes()).chunk_bytes(chunk);
         let mut out = JsonSink::new(Vec::new());
-        event::pipe(&mut out, |pipe| source.send(pipe)).unwrap().unwrap();
+        pipe(&mut out, |pipe| source.send(pipe)).unwrap().unwrap();
         out.finish().unwrap();
         String::from_utf8(out.into_inner()).unwrap()
     };
@@ -536,17 +537,17 @@ fn a_pipe_ends_at_the_first_error_of_either_side() {
     let log: String = (0..50_000).map(|id| format!("{{\"id\":{id},\"message\":\"{id:100}\"}}\n")).collect();
     // The sink's, at its record, however far the source came.
     let mut sink = FailsAt(0, 7000);
-    let failed = event::pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe).is_err());
+    let failed = pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe).is_err());
     assert!(matches!(failed, Err(Failure::Sink("enough", Place { record: 6999, .. }))), "{failed:?}");
     // The source's: the records before have arrived, and nothing of the one that is broken.
     let broken = [&log[..], "{\"id\":1,\"text\":\"", "x"].concat();
     let mut sink = FailsAt(0, u64::MAX);
-    let sent = event::pipe(&mut sink, |pipe| JsonSource::from_slice(broken.as_bytes()).send(pipe)).unwrap();
+    let sent = pipe(&mut sink, |pipe| JsonSource::from_slice(broken.as_bytes()).send(pipe)).unwrap();
     assert!(matches!(sent, Err(Failure::Source(ref error)) if error.code() == "string"), "{sent:?}");
     assert_eq!(sink.0, 50_000);
     // A source that is told to stop does.
     let mut sink = Three(0);
-    event::pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe)).unwrap().unwrap();
+    pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe)).unwrap().unwrap();
     assert!(sink.0 >= 3 && sink.0 < 50_000, "{}", sink.0);
 }
 
@@ -554,7 +555,7 @@ fn a_pipe_ends_at_the_first_error_of_either_side() {
 fn text_that_was_checked_is_copied_through_a_pipe() {
     let sent = |layout: Layout| {
         let mut out = JsonSink::new(Vec::new()).layout(layout);
-        let told = event::pipe(&mut out, |pipe| {
+        let told = pipe(&mut out, |pipe| {
             let mut buffer = Vec::new();
             pipe.begin_record(Place::default())?;
             pipe.begin_array()?;

@@ -1,9 +1,8 @@
 //! Filters, compared with what a naive function makes of a tree.
 
 use jird::event::filter::{Disorder, Flatten, Project, Validate};
-use jird::event::{
-    self, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Pattern, Place, Recording, Sink, Timestamp,
-};
+use jird::event::{self, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Pattern, Place, Sink, Timestamp};
+use jird::hooks::event::Recording;
 use jird::{Error, Kind, Value};
 use proptest::prelude::*;
 

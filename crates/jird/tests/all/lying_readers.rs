@@ -5,7 +5,9 @@ use crate::common;
 
 use jird::Deserializer;
 use jird::event::{Failure, Interest, JsonSink, JsonSource, Key, Sink, Source};
-use jird::lines::{self, ReadAt};
+use jird::hooks::lines::ReadAt;
+use jird::hooks::lines::{StreamPieces, read_range};
+use jird::lines;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -124,9 +126,9 @@ const FUNCTIONS: &[Function] = &[
     ("from_reader_trusted", |liar| JsonSource::from_reader_trusted(liar).send(&mut Checks::default()).is_err()),
     ("read_stream", |liar| lines::read_stream::<io::Error>(liar, &mut Vec::new(), 1 << 20, |_, _| Ok(GO_ON)).is_err()),
     ("read_range", |liar| {
-        lines::read_range::<io::Error>(&liar, 0..1 << 24, &mut Vec::new(), 1 << 20, |_, _| Ok(GO_ON)).is_err()
+        read_range::<io::Error>(&liar, 0..1 << 24, &mut Vec::new(), 1 << 20, |_, _| Ok(GO_ON)).is_err()
     }),
-    ("StreamPieces", |liar| lines::StreamPieces::new(liar, 1 << 20).any(|piece| piece.is_err())),
+    ("StreamPieces", |liar| StreamPieces::new(liar, 1 << 20).any(|piece| piece.is_err())),
     ("typed_on", |liar| lines::typed_on::<Vec<u8>>(liar, 2).any(|value| value.is_err())),
     ("to_writer", |liar| jird::to_writer(liar, &vec![1; 100_000]).is_err()),
     ("to_writer_pretty", |liar| jird::to_writer_pretty(liar, &vec![1; 100_000]).is_err()),

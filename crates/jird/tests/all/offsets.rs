@@ -5,12 +5,12 @@ use crate::common;
 
 use checks::random::{self, Random};
 use checks::{reference, shown};
-use jird::event::{Feed, JsonSource, Pattern, Recording, Source};
+use jird::event::{Feed, JsonSource, Pattern, Source};
+use jird::hooks::Kernel;
+use jird::hooks::event::Recording;
 use jird::lines::{Options, Scanner};
 use jird::{
     Category, Deserializer, Error, Parser, Policy,
-    kernel::Kernel,
-    policy::DEPTH_MAX,
     record::{Projection, Record, RecordBuffer},
 };
 use serde::de::IgnoredAny;
@@ -26,7 +26,7 @@ fn wrong<T>(result: Result<T, Error>) -> Wrong {
 
 /// What the reference says. A text could go on rightly exactly if it is wrong at its end.
 fn wanted(text: &[u8]) -> Wrong {
-    let (kind, offset) = reference::read(text, DEPTH_MAX).err()?;
+    let (kind, offset) = reference::read(text, Policy::DEPTH_MAX).err()?;
     let category = if offset == text.len() { Category::Eof } else { Category::Syntax };
     Some((kind.code(), offset as u64, category))
 }
@@ -103,7 +103,7 @@ fn check_value(text: &[u8]) -> Wrong {
 
 /// All ways to read values one after the other.
 fn check_values(text: &[u8]) {
-    let (nodes, fault) = reference::read_values(text, DEPTH_MAX);
+    let (nodes, fault) = reference::read_values(text, Policy::DEPTH_MAX);
     let category = |offset: usize| if offset == text.len() { Category::Eof } else { Category::Syntax };
     let wanted: Wrong = fault.map(|(kind, offset)| (kind.code(), offset as u64, category(offset)));
     let count = nodes.len();
@@ -304,10 +304,10 @@ fn completed(text: &[u8]) -> Option<Vec<u8>> {
     const NEXT: &[u8] = b"\"]}:0ruealsn\\dc\x80\xA0\x90";
     let mut text = text.to_vec();
     for _ in 0..60 {
-        if reference::read(&text, DEPTH_MAX).is_ok() {
+        if reference::read(&text, Policy::DEPTH_MAX).is_ok() {
             return Some(text);
         }
-        let goes_on = |byte: &&u8| match reference::read(&[&text[..], &[**byte]].concat(), DEPTH_MAX) {
+        let goes_on = |byte: &&u8| match reference::read(&[&text[..], &[**byte]].concat(), Policy::DEPTH_MAX) {
             Ok(_) => true,
             Err((_, offset)) => offset > text.len(),
         };
@@ -323,12 +323,12 @@ fn what_comes_before_an_error_could_have_become_right() {
     for beginning in BEGINNINGS {
         for ending in ENDINGS {
             let text = [*beginning, ending].concat();
-            let Err((_, offset)) = reference::read(&text, DEPTH_MAX) else { continue };
-            if reference::read(&text[..offset], DEPTH_MAX).is_err() {
+            let Err((_, offset)) = reference::read(&text, Policy::DEPTH_MAX) else { continue };
+            if reference::read(&text[..offset], Policy::DEPTH_MAX).is_err() {
                 assert!(completed(&text[..offset]).is_some(), "{}", shown(&text));
             }
             if offset < text.len() {
-                let at_once = reference::read(&text[..=offset], DEPTH_MAX);
+                let at_once = reference::read(&text[..=offset], Policy::DEPTH_MAX);
                 assert_eq!(at_once.map_err(|(_, offset)| offset), Err(offset), "{}", shown(&text));
             }
         }

@@ -29,7 +29,7 @@ pub(crate) fn corpus() -> Option<PathBuf> {
 /// Makes this process use the kernel that `JIRD_KERNEL` names, if it names one.
 pub(crate) fn force_kernel() {
     if let Ok(name) = std::env::var("JIRD_KERNEL") {
-        let kernel = jird::kernel::Kernel::named(&name).unwrap_or_else(|error| panic!("{error}"));
+        let kernel = jird::hooks::Kernel::named(&name).unwrap_or_else(|error| panic!("{error}"));
         kernel.force().unwrap_or_else(|error| panic!("{error}"));
     }
 }

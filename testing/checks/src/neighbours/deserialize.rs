@@ -4,7 +4,8 @@
 
 use super::script::{Script, assert_text, caught, own_panic};
 use crate::shown;
-use jird::event::{self, JsonSource, Objects, Recording, Source};
+use jird::event::{self, JsonSource, Objects, Source};
+use jird::hooks::event::Recording;
 use jird::{
     Deserializer, Error, hooks,
     record::{Record, RecordBuffer},

@@ -1,9 +1,10 @@
-//! Readers of lines: [`lines::read_stream`] and [`lines::read_range`].
+//! Readers of lines: [`lines::read_stream`] and [`hooks::lines::read_range`](jird::hooks::lines::read_range).
 
 use super::readers::{End, Reader};
 use super::script::{Script, caught, own_panic};
 use super::told::assert_texts;
 use crate::shown;
+use jird::hooks::lines::{self as parts, ReadAt};
 use jird::{
     Error, lines,
     record::{Record, RecordBuffer},
@@ -106,7 +107,7 @@ pub(super) fn read_range(script: &Script<'_>) {
         if text > 100 && script.way & 8 != 0 { own_panic() } else { Ok::<_, Error>(ControlFlow::Continue(())) }
     };
     let read = BUFFER.with_borrow_mut(|buffer| {
-        caught(|| lines::read_range(&reader, range.clone(), buffer, usize::MAX / 4, &mut take))
+        caught(|| parts::read_range(&reader, range.clone(), buffer, usize::MAX / 4, &mut take))
     });
     let reader = reader.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     assert!(text <= reader.given.len(), "lines that were not read");
@@ -120,7 +121,7 @@ pub(super) fn read_range(script: &Script<'_>) {
 
 struct AnyOffset<'s>(Mutex<Reader<'s>>);
 
-impl lines::ReadAt for AnyOffset<'_> {
+impl ReadAt for AnyOffset<'_> {
     fn read_at(&self, buffer: &mut [u8], _offset: u64) -> io::Result<usize> {
         // A reader that panicked earlier is still usable.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).read(buffer)

@@ -7,7 +7,8 @@ use super::types::Profile;
 use crate::second::SerdeTree;
 use crate::shown;
 use jird::event::filter::{Disorder, Flatten, Project, Validate};
-use jird::event::{self, Failure, JsonSink, Objects, Pattern, Recording, Values};
+use jird::event::{self, Failure, JsonSink, Objects, Pattern, Values};
+use jird::hooks::event::Recording;
 use jird::{Error, Serializer};
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,

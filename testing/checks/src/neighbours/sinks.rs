@@ -7,9 +7,10 @@ use super::told::assert_number;
 use crate::shown;
 use jird::event::filter::{Disorder, Flatten, Project, Validate};
 use jird::event::{
-    self, Failure, Feed, Interest, JsonSource, Key, Numeral, Parsed, Pattern, Place, Recording, Sink, Source,
-    Timestamp, Values,
+    self, Failure, Feed, Interest, JsonSource, Key, Numeral, Pattern, Place, Sink, Source, Timestamp, Values,
 };
+use jird::hooks::event::send_text;
+use jird::hooks::event::{Parsed, Recording};
 use jird::{Error, de::Trusted};
 use std::cell::Cell;
 
@@ -185,14 +186,14 @@ fn parsed(script: &Script<'_>, variant: u8) {
     }
     let mut sink = Rogue::new(script);
     // The thread's parser is in use while the sink receives events.
-    let _ = caught(|| event::send_text(text, &mut sink).is_ok());
+    let _ = caught(|| send_text(text, &mut sink).is_ok());
     let mut buffer = Vec::new();
     if let Ok(json) = event::JsonText::check(text, &mut buffer) {
         assert_text(json.as_str());
         let _ = caught(|| sink.json(json).is_ok());
         let _ = caught(|| json.send(&mut sink).is_ok());
     }
-    let _ = caught(|| event::send_text(text, &mut sink).is_ok());
+    let _ = caught(|| send_text(text, &mut sink).is_ok());
     if let Ok(document) = jird::parse(text) {
         drive(&mut Parsed::new([document.root(); 2]), script);
     }

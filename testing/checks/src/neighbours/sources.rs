@@ -7,9 +7,11 @@ use crate::second::SerdeTree;
 use crate::shown;
 use jird::event::filter::{Disorder, Flatten, Project, Validate};
 use jird::event::{
-    self, Condition, Failure, Interest, JsonSink, JsonText, Key, Numeral, Objects, Parts, Pattern, Place, Recording,
-    Row, Scalar, Sink, Source, Timestamp,
+    self, Failure, Interest, JsonSink, JsonText, Key, Numeral, Objects, Pattern, Place, Row, Scalar, Sink, Source,
+    Timestamp,
 };
+use jird::hooks::event::pipe;
+use jird::hooks::event::{Condition, Parts, Recording};
 use jird::{
     Error, Layout, Number, Path,
     record::{Comparison, Literal, Predicate},
@@ -170,7 +172,7 @@ pub(super) fn sources(script: &Script<'_>) {
         _ if variant.is_multiple_of(4) => {
             let mut source = Emitter::new(&program);
             let mut sink = out();
-            let _ = caught(|| event::pipe(&mut sink, |pipe| source.send(pipe).is_ok()).is_ok());
+            let _ = caught(|| pipe(&mut sink, |pipe| source.send(pipe).is_ok()).is_ok());
             assert_out(&sink);
         }
         _ => objects(&program),

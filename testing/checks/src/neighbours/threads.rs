@@ -7,7 +7,8 @@ use super::sinks::Rogue;
 use super::told::Told;
 use crate::second::SerdeTree;
 use crate::shown;
-use jird::event::{self, Failure, JsonSource, Source};
+use jird::event::{Failure, JsonSource, Source};
+use jird::hooks::event::pipe;
 use jird::lines;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ fn read_and_pipe(script: &Script<'_>) {
     let options = Options { variant: 0, chunk_bytes: script.chunk_bytes() };
     let mut told = Told::new(2 * script.rest.len() + 64);
     let piped = caught(|| {
-        event::pipe(&mut told, |pipe| {
+        pipe(&mut told, |pipe| {
             let mut reader = Reader::new(script);
             let sent = options.apply(JsonSource::from_reader(&mut reader)).send(pipe);
             (sent.is_ok(), reader.end, reader.given)
@@ -55,6 +56,6 @@ fn decode_lines(script: &Script<'_>) {
 pub(super) fn sink(script: &Script<'_>) {
     let mut rogue = Rogue::new(script);
     for _ in 0..2 {
-        let _ = caught(|| event::pipe(&mut rogue, |pipe| JsonSource::from_slice(script.rest).send(pipe).is_ok()));
+        let _ = caught(|| pipe(&mut rogue, |pipe| JsonSource::from_slice(script.rest).send(pipe).is_ok()));
     }
 }

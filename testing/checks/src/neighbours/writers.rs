@@ -2,7 +2,8 @@
 
 use super::script::{Deed, Script, caught, own_panic};
 use crate::shown;
-use jird::event::{self, Failure, JsonSink, JsonSource, Parts, Source};
+use jird::event::{self, Failure, JsonSink, JsonSource, Source};
+use jird::hooks::event::Parts;
 use jird::{Error, Layout, Serializer};
 use serde::Serialize;
 use std::cell::RefCell;

@@ -4,9 +4,9 @@ use super::{Way, beyond_a_chunk, each, used, way};
 use crate::case::Case;
 use crate::judge::Bar;
 use crate::shapes::documents;
+use jird::hooks::Kernel;
 use jird::{
     Duplicates, Kind, Layout, Numbers, Parser, Path, Policy, Value,
-    kernel::Kernel,
     record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 

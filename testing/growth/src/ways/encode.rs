@@ -6,6 +6,8 @@ use crate::judge::Bar;
 use crate::shapes::documents;
 use jird::Json;
 use jird::event::{self, JsonSink, JsonText};
+use jird::hooks::event::send;
+use jird::hooks::write_string;
 
 /// Measured on every shape.
 const MAIN: &[Way] = &[way("to_string of a tree", |text| {
@@ -39,7 +41,7 @@ const OTHERS: &[Way] = &[
     .bar(Bar::SORTED),
     way("send of a document", |text| {
         if let Ok(document) = jird::parse(text) {
-            used(event::send(document.root(), &mut JsonSink::new(std::io::sink())).is_ok());
+            used(send(document.root(), &mut JsonSink::new(std::io::sink())).is_ok());
         }
     }),
     way("JSON text within events", |text| {
@@ -49,7 +51,7 @@ const OTHERS: &[Way] = &[
     }),
     way("a string, escaped", |text| {
         let mut out = Vec::new();
-        event::write_string(&String::from_utf8_lossy(text), &mut out);
+        write_string(&String::from_utf8_lossy(text), &mut out);
         used(jird::RawValue::from_string(String::from_utf8_lossy(&out).into_owned()));
     }),
     way("bytes, as base64 and back", |text| {

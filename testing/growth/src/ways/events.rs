@@ -5,7 +5,9 @@ use crate::case::Case;
 use crate::judge::Bar;
 use crate::shapes::documents;
 use jird::event::filter::{Flatten, Project, Validate};
-use jird::event::{self, Condition, Feed, JsonSink, JsonSource, Objects, Pattern, Recording, Sink, Source};
+use jird::event::{self, Feed, JsonSink, JsonSource, Objects, Pattern, Sink, Source};
+use jird::hooks::event::pipe;
+use jird::hooks::event::{Condition, Recording};
 use jird::{
     Json, Layout, Path,
     de::{IoRead, SliceRead},
@@ -71,7 +73,7 @@ const OTHERS: &[Way] = &[
         );
     }),
     way("events through a pipe", |text| {
-        used(event::pipe(&mut Nothing, |pipe| deep(text).send(pipe).is_ok()));
+        used(pipe(&mut Nothing, |pipe| deep(text).send(pipe).is_ok()));
     }),
     way("events, flattened", |text| run(JsonSource::from_slice(text), Flatten::new(json()))),
     way("events, projected", |text| {

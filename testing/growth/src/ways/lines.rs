@@ -5,7 +5,8 @@ use crate::case::{Case, Prepared};
 use crate::judge::Bar;
 use crate::shapes::{Shape, documents, lines};
 use jird::event::{Failure, JsonSink, JsonSource, Source};
-use jird::lines::{Check, Options, Scanner, When, in_order, read_range, read_stream, typed_on};
+use jird::hooks::lines::{When, in_order, read_range};
+use jird::lines::{Check, Options, Scanner, read_stream, typed_on};
 use jird::{
     Deserializer, Duplicates, Json, Path, Policy,
     de::Read,

@@ -5,7 +5,8 @@ use crate::case::{Case, Prepared};
 use crate::judge::Bar;
 use crate::shapes::{keys, repeat};
 use jird::event::filter::Project;
-use jird::event::{self, JsonSink, JsonSource, KeyTable, Pattern};
+use jird::event::{self, JsonSink, JsonSource, Pattern};
+use jird::hooks::event::KeyTable;
 use jird::{Number, Path, record::Like};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -12,7 +12,7 @@ use crate::sql::base::literal::{literal, text};
 use crate::sql::base::syntax::{arguments, call, is_call};
 use crate::sql::text::parse::expression;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
-use jird::event::Condition;
+use jird::hooks::event::Condition;
 use jird::{
     Path,
     record::{Comparison, Like, Matcher, Predicate},

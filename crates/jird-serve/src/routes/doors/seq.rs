@@ -7,7 +7,7 @@ use super::time_key::TimeKey;
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird::{Kind, Parser, Value};
 use jird_store::{Batch, Settings};
 

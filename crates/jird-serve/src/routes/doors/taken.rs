@@ -4,7 +4,7 @@ use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
 use hyper::StatusCode;
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird_store::{Batch, BatchBuilder};
 use std::io::Write as _;
 

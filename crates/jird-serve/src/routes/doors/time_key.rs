@@ -1,6 +1,6 @@
 //! Where an event that is made here has its time: in the field in which the store looks for it.
 
-use jird::event::write_string;
+use jird::hooks::write_string;
 use jird::record::Step;
 use jird_store::Settings;
 

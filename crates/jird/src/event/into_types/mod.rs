@@ -58,8 +58,8 @@ where
 /// A sink that decodes each record and passes it to a closure. [`for_each`] copies into it; use it directly to put it
 /// after filters.
 ///
-/// A record costs its [`Recording`], plus what serde allocates. The values of a [`Row`] are decoded one by one, without
-/// a recording. If that fails, the row is sent as events instead, which find the first error.
+/// A record costs a copy of its events, plus what serde allocates. The values of a [`Row`] are decoded one by one,
+/// without a copy. If that fails, the row is sent as events instead, which find the first error.
 ///
 /// ```
 /// use jird::event::{self, JsonSource, Objects};
@@ -157,7 +157,8 @@ impl Recording {
     /// in the form of RFC 3339.
     ///
     /// ```
-    /// use jird::event::{JsonSource, Recording, Source};
+    /// use jird::event::{JsonSource, Source};
+    /// use jird::hooks::event::Recording;
     /// let mut recording = Recording::new();
     /// let mut names = Vec::new();
     /// let mut source = JsonSource::from_slice(b"[\"Ada\", 36] [\"Alan\", 41]");

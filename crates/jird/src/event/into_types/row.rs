@@ -6,7 +6,8 @@
 use super::Ignored;
 use crate::data_model::{KeyDeserializer, NodeDeserializer, RAW_TEXT};
 use crate::error::Error;
-use crate::event::{Key, Recording, Row};
+use crate::event::recording::Recording;
+use crate::event::{Key, Row};
 use crate::fault::ErrorKind;
 use serde_core::de::{self, DeserializeSeed, Deserializer, Visitor};
 

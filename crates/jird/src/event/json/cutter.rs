@@ -8,7 +8,7 @@ use crate::error::{Category, Error};
 use crate::event::pattern::Pattern;
 use crate::event::{Failure, Place, Sink};
 use crate::fault::ErrorKind;
-use crate::policy::DEPTH_MAX;
+use crate::policy::Policy;
 use crate::scan::{Pull, TextSource};
 
 /// Finds the records in the text around them. The [`Machine`] reads both, and the [`Guide`] chooses.
@@ -57,7 +57,7 @@ impl Cutter {
     pub(crate) fn new(pattern: Pattern) -> Self {
         Self {
             guide: Guide::new(pattern),
-            depth_max: DEPTH_MAX,
+            depth_max: Policy::DEPTH_MAX,
             lines: false,
             machine: Machine::default(),
             scratch: String::new(),

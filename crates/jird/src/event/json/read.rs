@@ -95,7 +95,7 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         self
     }
 
-    /// Limits the number of arrays and objects that may be open at once; [`DEPTH_MAX`](crate::policy::DEPTH_MAX) by
+    /// Limits the number of arrays and objects that may be open at once; [`Policy::DEPTH_MAX`](crate::Policy::DEPTH_MAX) by
     /// default.
     #[must_use]
     pub fn depth_max(mut self, depth_max: usize) -> Self {

@@ -147,7 +147,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         }
     }
 
-    /// Allows `depth_max` arrays, objects and variants to be open at once, instead of [`TYPED_DEPTH_MAX`]. Each takes
+    /// Allows `depth_max` arrays, objects and variants to be open at once, instead of 127. Each takes
     /// some of the stack; how much depends on the type that is decoded. A stack overflow ends the process.
     #[must_use]
     pub fn with_depth_max(self, depth_max: usize) -> Self {

@@ -3,7 +3,7 @@
 use crate::data_model::{Exact, RAW_TEXT};
 use crate::fault::ErrorKind;
 use crate::number::Number;
-use crate::policy::DEPTH_MAX;
+use crate::policy::Policy;
 use crate::tape::{Document, Kind, Value};
 use serde_core::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::borrow::Cow;
@@ -28,10 +28,10 @@ impl Serialize for Number<'_> {
 ///
 /// # Errors
 /// As for numbers; for a string that is not UTF-8, in a record that was not validated; and for nesting beyond
-/// [`DEPTH_MAX`] levels, since serde serializes nested values by nested calls.
+/// [`Policy::DEPTH_MAX`] levels, since serde serializes nested values by nested calls.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Levels { value: *self, left: DEPTH_MAX }.serialize(serializer)
+        Levels { value: *self, left: Policy::DEPTH_MAX }.serialize(serializer)
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::common;
 use crate::lines::a;
 use checks::random::Random;
-use jird::lines::{self, Options, Scanner, in_order, read_range, read_stream};
+use jird::hooks::lines::ReadAt;
+use jird::hooks::lines::{in_order, read_range};
+use jird::lines::{self, Options, Scanner, read_stream};
 use jird::record::Projection;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -141,7 +143,7 @@ fn readers_stop_when_asked_and_pass_on_what_fails() {
 /// What cannot be read.
 struct Broken;
 
-impl lines::ReadAt for Broken {
+impl ReadAt for Broken {
     fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
         Err(io::ErrorKind::PermissionDenied.into())
     }

@@ -3,11 +3,10 @@
 use super::{a, all, sizes};
 use checks::random::{self, Random};
 use checks::reference;
+use jird::hooks::Kernel;
 use jird::lines::{Check, Options, Scanner};
 use jird::{
     Duplicates, ErrorKind, Numbers, Path, Policy,
-    kernel::Kernel,
-    policy::DEPTH_MAX,
     record::{Comparison, Literal, Predicate, Projection},
 };
 use std::ops::ControlFlow;
@@ -63,7 +62,7 @@ fn a_bad_record_is_told_of_in_its_turn_and_the_rest_is_read() {
                 let (found, errors) = all(text.as_bytes(), options);
                 let wanted = [vec!["1".to_owned(); before], vec!["2".into(), "3".into()]].concat();
                 assert_eq!(found, wanted, "{text}");
-                let (kind, offset) = reference::read(bad.as_bytes(), DEPTH_MAX).expect_err("it is bad");
+                let (kind, offset) = reference::read(bad.as_bytes(), Policy::DEPTH_MAX).expect_err("it is bad");
                 let first = before * 8;
                 let second = first + bad.len() + 9;
                 let wanted = [first, second, second + bad.len() + 1].map(|line| (kind.code(), (line + offset) as u64));
@@ -87,7 +86,7 @@ fn broken_lines_are_exactly_those_that_the_reference_refuses() {
         let mut wanted = (Vec::new(), Vec::new());
         let mut from = 0;
         for line in text.split(|&byte| byte == b'\n') {
-            match reference::read(line, DEPTH_MAX) {
+            match reference::read(line, Policy::DEPTH_MAX) {
                 Ok(node) => wanted.0.push(
                     node.get("a")
                         .map_or(String::new(), |a| String::from_utf8_lossy(&line[a.start..a.end]).into_owned()),

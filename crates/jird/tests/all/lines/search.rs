@@ -3,10 +3,11 @@
 use crate::common;
 use crate::lines::a;
 use checks::random::{self, Random};
-use jird::lines::{Check, Options, Scanned, Scanner, When};
+use jird::hooks::Kernel;
+use jird::hooks::lines::When;
+use jird::lines::{Check, Options, Scanned, Scanner};
 use jird::{
     Path,
-    kernel::Kernel,
     record::{Comparison, Like, Literal, Matcher, Predicate, Projection},
 };
 use std::ops::ControlFlow;

@@ -7,7 +7,8 @@ mod rows;
 mod told;
 
 use jird::Error;
-use jird::event::{self, Failure, JsonSource, Recording};
+use jird::event::{self, Failure, JsonSource};
+use jird::hooks::event::Recording;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

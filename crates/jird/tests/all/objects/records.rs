@@ -1,9 +1,8 @@
 //! Records that go wrong, and recordings.
 
 use super::{Lax, recorded};
-use jird::event::{
-    self, Failure, Interest, JsonSink, JsonSource, Key, Numeral, Objects, Place, Recording, Sink, Source,
-};
+use jird::event::{self, Failure, Interest, JsonSink, JsonSource, Key, Numeral, Objects, Place, Sink, Source};
+use jird::hooks::event::Recording;
 use jird::{Error, RawValue};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;

@@ -3,7 +3,8 @@
 use crate::common;
 use crate::typed::judge::same;
 use crate::typed::shapes::{Flat, Plain, all_types, wide};
-use jird::{Deserializer, kernel::Kernel};
+use jird::Deserializer;
+use jird::hooks::Kernel;
 use serde::Deserialize;
 
 const TEXTS: &[&str] = &[

@@ -1,7 +1,8 @@
 //! Records that are incomplete, and sources whose events come out of order.
 
 use jird::event::filter::{Flatten, Project};
-use jird::event::{Condition, Interest, JsonSink, JsonSource, Key, Pattern, Place, Recording, Sink, Source};
+use jird::event::{Interest, JsonSink, JsonSource, Key, Pattern, Place, Sink, Source};
+use jird::hooks::event::{Condition, Recording};
 use jird::{
     Path,
     record::{Comparison, Literal, Predicate},

@@ -1,5 +1,6 @@
 //! Readers of lines that lie or panic.
 
+use jird::hooks::lines::{ReadAt, read_range};
 use jird::{Error, lines};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -14,7 +15,7 @@ impl Read for Claims {
     }
 }
 
-impl lines::ReadAt for Claims {
+impl ReadAt for Claims {
     fn read_at(&self, buffer: &mut [u8], _: u64) -> io::Result<usize> {
         Ok(buffer.len() + 1)
     }
@@ -27,7 +28,7 @@ fn a_reader_of_lines_that_claims_too_much_is_an_error() {
     let mut buffer = vec![0; 1 << 20];
     let read = lines::read_stream(Claims, &mut buffer, 1 << 20, each);
     assert!(read.expect_err("the reader lies").to_string().contains("said that it read"));
-    let read = lines::read_range(&Claims, 0..1000, &mut buffer, 1 << 20, each);
+    let read = read_range(&Claims, 0..1000, &mut buffer, 1 << 20, each);
     assert!(read.expect_err("the reader lies").to_string().contains("said that it read"));
 }
 

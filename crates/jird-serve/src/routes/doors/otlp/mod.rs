@@ -12,7 +12,7 @@ mod wire;
 use super::taken::{Taken, write};
 use crate::base::problem::Problem;
 use hyper::StatusCode;
-use jird::event::write_string;
+use jird::hooks::write_string;
 pub(super) use json::take_json;
 pub(super) use protobuf::take_protobuf;
 

@@ -8,7 +8,8 @@ use super::wire::{Field, Fields, Malformed};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
-use jird::event::{Numeral, write_string};
+use jird::event::Numeral;
+use jird::hooks::write_string;
 use jird_store::{Batch, BatchBuilder, Settings};
 
 /// The events of a body.
