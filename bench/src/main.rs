@@ -18,7 +18,6 @@ mod convert;
 mod copied;
 mod events;
 mod fold;
-mod keys;
 mod machine;
 mod migrate;
 mod million;
@@ -62,13 +61,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let outcome = Options::parse(words.into_iter()).and_then(|options| match options.command.clone() {
-        Command::Serve(name) => serve(&name, &options),
+        Command::Serve(name) => serve(&name),
         Command::Alone(name) => alone::run(&name, &options).map(|()| true),
         Command::Paper => paper::run(&options, &command()),
-        Command::Keys => {
-            keys::run();
-            Ok(true)
-        }
         Command::Charts => charts::again(&options).map(|()| true),
         Command::Measure => facing(options).and_then(|options| measure(&options)),
     });
@@ -82,12 +77,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(name: &str, options: &Options) -> Result<bool, String> {
+fn serve(name: &str) -> Result<bool, String> {
     let entry = Entry::named(name).ok_or_else(|| format!("no peer {name}"))?;
-    if let Some(runs) = options.repeat {
-        let input = options.input().ok_or("--repeat wants a --document")?;
-        return server::repeat(entry, options.tasks()[0], input, runs).map(|()| true);
-    }
     server::serve(entry).map(|()| true).map_err(|error| error.to_string())
 }
 

@@ -43,8 +43,6 @@ pub(crate) struct Options {
     /// The file that a contestant reads or writes.
     pub(crate) file: Option<PathBuf>,
     pub(crate) command: Command,
-    /// For a server: the number of runs of one task over one input. Then the server takes no requests.
-    pub(crate) repeat: Option<usize>,
     /// Empty: all.
     pub(crate) parts: Vec<String>,
 }
@@ -56,8 +54,6 @@ pub(crate) enum Command {
     Measure,
     /// Makes the paper's tables.
     Paper,
-    /// Measures the key table.
-    Keys,
     /// Draws the charts of results that are there.
     Charts,
     /// Serves this peer.
@@ -100,17 +96,13 @@ The barometer: jird and its peers, interleaved.
 
 makes the tables and figures of 'Parsing Gigabytes of JSON per Second' anew, with the options above (not --against) and
 
-    --part LIST        of table-5, table-6, model, figure-8, table-8, table-9, table-11, table-12, table-13   [all]
+    --part LIST        of table-5, table-6, model, figure-8, table-9, table-11, table-12, table-13   [all]
     --out FOLDER       writes NAME.md and NAME.json
     --svg FOLDER       draws those that are figures
 
     cargo run --release -p bench -- charts --from FILE --svg FOLDER [--task LIST]
 
 draws the charts of results that --out wrote, without measuring.
-
-    cargo run --release -p bench -- keys
-
-measures the event protocol's key table beside the standard library's map.
 
 The corpus is found by JIRD_CORPUS, or beside the workspace.
 ";
@@ -139,7 +131,6 @@ impl Options {
             rows: 10_000_000,
             file: None,
             command: Command::Measure,
-            repeat: None,
             parts: Vec::new(),
         };
         while let Some(word) = words.next() {
@@ -163,9 +154,7 @@ impl Options {
                 "--within" => options.within = Some(share(&value()?)?),
                 "--out" => options.out = Some(value()?.into()),
                 "paper" => options.command = Command::Paper,
-                "keys" => options.command = Command::Keys,
                 "--part" => options.parts = list(&value()?),
-                "--repeat" => options.repeat = Some(number(&value()?)?),
                 "--rows" => options.rows = number(&value()?)?.max(100).next_multiple_of(100),
                 "--file" => options.file = Some(value()?.into()),
                 "--alone" => options.command = Command::Alone(value()?),
@@ -182,7 +171,7 @@ impl Options {
             return if self.within.is_some() { Err("--within wants --against".to_owned()) } else { Ok(self) };
         }
         if !matches!(self.command, Command::Measure) {
-            return Err("--against compares tasks: it has no part in paper and keys".to_owned());
+            return Err("--against compares tasks: it has no part in paper".to_owned());
         }
         if !self.peers.is_empty() && !self.peers.iter().any(|peer| against::is_jird(peer)) {
             return Err("--against compares rows of jird's, and --peer names none of them".to_owned());
@@ -324,7 +313,7 @@ mod tests {
             ("--against x --within 100%", "100% is no percentage"),
             ("--against x --within NaN%", "NaN% is no percentage"),
             ("paper --against x", "no part in paper"),
-            ("--against x keys", "no part in paper and keys"),
+            ("--against x charts", "no part in paper"),
             ("--against x --peer simdjson,serde_json", "--peer names none"),
             ("--peer jird-before", "no peer jird-before"),
         ];

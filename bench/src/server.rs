@@ -98,19 +98,6 @@ pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs once untimed and then `runs` times, for tools that count from outside the process.
-pub(crate) fn repeat(entry: &Entry, task: Task, input: &str, runs: usize) -> Result<(), String> {
-    let mut session = Session { peer: (entry.make)()?, task, lanes: Vec::new(), detail: Detail::None };
-    match session.load(task, &[input.to_owned()]) {
-        Response::Loaded { inputs } => inputs.into_iter().try_for_each(|loaded| loaded.map(drop))?,
-        _ => return Err(format!("{} does not do {}", entry.name, task.name())),
-    }
-    for _ in 0..runs {
-        session.timed_run(session.lanes[0].clone());
-    }
-    Ok(())
-}
-
 fn send(response: &Response) -> std::io::Result<()> {
     let mut line = serde_json::to_string(response)?;
     line.push('\n');

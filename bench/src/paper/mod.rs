@@ -3,7 +3,6 @@
 
 mod ablation; // table 12
 mod clock; // closures of this process, timed in turns
-mod instructions; // table 8
 mod large; // table 13
 mod minification; // table 11
 mod model; // the cost model of section 4.3
@@ -33,7 +32,6 @@ const PARTS: &[Part] = &[
     Part { name: "table-6", make: statistics::sizes },
     Part { name: "model", make: model::table },
     Part { name: "figure-8", make: parts::table },
-    Part { name: "table-8", make: instructions::table },
     Part { name: "table-9", make: select::table },
     Part { name: "table-11", make: minification::table },
     Part { name: "table-12", make: ablation::table },
