@@ -9,7 +9,7 @@ pub(crate) struct House {
     pub(crate) root: PathBuf,
     /// Cargo's target folder. Builds with other flags use subfolders of their own, so that no build overwrites another.
     pub(crate) target: PathBuf,
-    /// The tools that `.ci/run` and `setup-aarch64` installed, if they ran.
+    /// The tools that `.ci/run` and `aarch64.sh` installed, if they ran.
     pub(crate) tools: PathBuf,
     /// `JIRD_REQUIRE_ALL=1`
     pub(crate) require_all: bool,

@@ -43,7 +43,6 @@ usage: cargo xtask COMMAND
                        writes the manual pages and the completions for bash, zsh and fish (into target/man); --small
                        builds jird without SQL, in a fraction of the time, and lacks its pages
   deb [--small]        builds the Debian package, installs it into a folder, and uses it from there
-  setup-aarch64        installs what the tests for aarch64 need (Debian, as root)
 
 What this machine cannot run is skipped and listed at the end. Environment:
 
@@ -72,10 +71,6 @@ fn main() -> ExitCode {
         ["deb", "--small"] => report::run(&house, vec![deb(&packages::SMALL)], &[]),
         ["deb"] => report::run(&house, vec![deb(&[])], &[]),
         ["house"] => told(draw::print(&house)),
-        ["setup-aarch64"] => match house.command("bash").arg("xtask/aarch64.sh").status() {
-            Ok(status) if status.success() => ExitCode::SUCCESS,
-            _ => ExitCode::FAILURE,
-        },
         _ => usage(),
     }
 }

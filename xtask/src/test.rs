@@ -234,7 +234,7 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
         && house.answers("qemu-aarch64-static", &["--version"])
         && house.answers("aarch64-linux-gnu-gcc", &["--version"]);
     if !ready {
-        return Outcome::Skipped("no compiler or emulator for aarch64: cargo xtask setup-aarch64 installs them".into());
+        return Outcome::Skipped("no compiler or emulator for aarch64: xtask/aarch64.sh installs them".into());
     }
     let mut command = engine_elsewhere(house, "aarch64");
     command.args(["--target", "aarch64-unknown-linux-gnu"]).env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED);

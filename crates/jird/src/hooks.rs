@@ -28,5 +28,5 @@ pub mod event {
     pub use crate::event::parts::{PartBuffer, Parts};
     pub use crate::event::pipe::{Pipe, PipeError, pipe};
     pub use crate::event::recording::{Recording, Replay};
-    pub use crate::event::tape::{Parsed, send, send_text};
+    pub use crate::event::tape::{send, send_text};
 }

@@ -1,6 +1,6 @@
-//! Sources of values that were parsed before.
+//! Sends values that were parsed before.
 
-use super::{Failure, Interest, Key, Numeral, Place, Sink, Source};
+use super::{Failure, Interest, Key, Numeral, Place, Sink};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::tape::{Elements, Entries, Kind, Parser, Value};
@@ -161,47 +161,4 @@ enum OpenValue<'a> {
 #[cold]
 fn wrong<E>(kind: ErrorKind, value: Value<'_>) -> Failure<Error, E> {
     Failure::Source(Error::new(kind, value.offset() as u64))
-}
-
-/// Values that were parsed before, as a source with one record for each value. Their places are those in their
-/// document's text.
-///
-/// ```
-/// use jird::event::{self, JsonSink};
-/// use jird::hooks::event::Parsed;
-/// let document = jird::parse(b"[{\"id\": 1}, {\"id\": 2}]")?;
-/// let mut lines = JsonSink::new(Vec::new());
-/// event::copy(&mut Parsed::new(document.root().elements()), &mut lines)?;
-/// assert_eq!(lines.into_inner(), b"{\"id\":1}\n{\"id\":2}\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Parsed<I> {
-    values: I,
-    sent: u64,
-}
-
-impl<'a, I: Iterator<Item = Value<'a>>> Parsed<I> {
-    /// A source with one record for each value.
-    pub fn new(values: impl IntoIterator<IntoIter = I>) -> Self {
-        Self { values: values.into_iter(), sent: 0 }
-    }
-}
-
-impl<'a, I: Iterator<Item = Value<'a>>> Source for Parsed<I> {
-    type Error = Error;
-
-    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
-        let Some(value) = self.values.next() else { return Ok(false) };
-        let place = Place { record: self.sent, offset: value.offset() as u64, line: 0 };
-        self.sent += 1;
-        let stopped = |error| Failure::Sink(error, place);
-        sink.begin_record(place).map_err(stopped)?;
-        send(value, sink).map_err(|failure| match failure {
-            Failure::Sink(error, _) => Failure::Sink(error, place),
-            Failure::Source(error) => Failure::Source(error),
-        })?;
-        sink.end_record().map_err(stopped)?;
-        Ok(true)
-    }
 }

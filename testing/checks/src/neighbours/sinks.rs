@@ -10,7 +10,7 @@ use jird::event::{
     self, Failure, Feed, Interest, JsonSource, Key, Numeral, Pattern, Place, Sink, Source, Timestamp, Values,
 };
 use jird::hooks::event::send_text;
-use jird::hooks::event::{Parsed, Recording};
+use jird::hooks::event::{Recording, send};
 use jird::{Error, de::Trusted};
 use std::cell::Cell;
 
@@ -195,7 +195,9 @@ fn parsed(script: &Script<'_>, variant: u8) {
     }
     let _ = caught(|| send_text(text, &mut sink).is_ok());
     if let Ok(document) = jird::parse(text) {
-        drive(&mut Parsed::new([document.root(); 2]), script);
+        let mut sink = Validate::new(Rogue::new(script));
+        let _ = caught(|| sink.begin_record(Place::default()).is_ok());
+        in_order(caught(|| send(document.root(), &mut sink)), script);
     }
 }
 
