@@ -5,7 +5,9 @@ use super::marked::Marked;
 use super::message::{self, PathName, begin, body, of_json, to_json, wrong};
 use super::recipe::Recipe;
 use crate::base::interrupt::Interrupt;
-use crate::functions::{JsonArithmetic, Narrow, PredicateUdf, Timestamp, aggregate_functions, scalar_functions};
+use crate::functions::{
+    JsonArithmetic, Narrow, PredicateUdf, Timestamp, aggregate_functions, operator_functions, scalar_functions,
+};
 use crate::input::Described;
 use crate::plan::steady::Steady;
 use crate::scan::bad::BadSink;
@@ -293,7 +295,7 @@ pub(super) fn has_state(expr: &Arc<dyn PhysicalExpr>) -> bool {
 
 fn plain() -> &'static [ScalarUDF] {
     static ALL: OnceLock<Vec<ScalarUDF>> = OnceLock::new();
-    ALL.get_or_init(scalar_functions)
+    ALL.get_or_init(|| scalar_functions().into_iter().chain(operator_functions()).collect())
 }
 
 /// Our aggregates, none of which has a state of its own.
@@ -444,5 +446,19 @@ impl PhysicalExtensionCodec for Codec {
 
     fn try_decode_higher_order_function(&self, name: &str, buffer: &[u8]) -> Result<Arc<HigherOrderUDF>> {
         self.others.try_decode_higher_order_function(name, buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_without_state_is_known_by_its_name() {
+        for function in plain() {
+            let ours = Function::of(function).unwrap().unwrap_or_else(|| panic!("{} is not ours", function.name()));
+            assert_eq!(ours.function().unwrap(), *function);
+        }
+        assert!(["+", "-", "*", "number_compare"].iter().all(|name| plain().iter().any(|ours| ours.name() == *name)));
     }
 }

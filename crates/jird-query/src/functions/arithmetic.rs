@@ -1,66 +1,43 @@
 //! Integer arithmetic that never wraps. DataFusion's `+`, `-`, `*` and `sum` would wrap silently.
 
+use super::stateless::{Compute, Makes, Takes, column, function, of_one};
 use super::{number_compare, time_compare};
 use crate::base::error::Error;
 use crate::sql::SUM_ARGUMENT;
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, Datum};
 use arrow::compute::kernels::numeric;
 use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
 use arrow_cast::cast;
 use datafusion::common::DFSchema;
 use datafusion::error::Result;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{
-    Cast, ColumnarValue, Expr, ExprSchemable, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility, binary_expr,
-};
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable, Operator, ScalarFunctionArgs, ScalarUDF, binary_expr};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use jird_formats::ColumnType;
 
-/// Converts integers to decimals of 38 digits, and such decimals to decimals of 76 digits, so that their sum cannot
-/// overflow. Other types stay unchanged.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SumArgument(Signature);
-
-impl SumArgument {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(1, Volatility::Immutable))
-    }
+/// The function that converts integers to decimals of 38 digits, and such decimals to decimals of 76 digits, so that their
+/// sum cannot overflow. Other types stay unchanged.
+pub(super) fn sum_argument() -> ScalarUDF {
+    let made = |types: &[DataType]| match &types[0] {
+        integer if integer.is_integer() => ColumnType::Decimal.data_type(),
+        DataType::Decimal128(38, scale) => DataType::Decimal256(76, *scale),
+        other => other.clone(),
+    };
+    of_one(SUM_ARGUMENT, Makes::ByTypes(made), |args| Ok(cast(&column(args, 0)?, args.return_field.data_type())?))
 }
 
-impl ScalarUDFImpl for SumArgument {
-    fn name(&self) -> &'static str {
-        SUM_ARGUMENT
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        Ok(match &types[0] {
-            integer if integer.is_integer() => ColumnType::Decimal.data_type(),
-            DataType::Decimal128(38, scale) => DataType::Decimal256(76, *scale),
-            other => other.clone(),
-        })
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let array = args.args[0].to_array(args.number_rows)?;
-        Ok(ColumnarValue::Array(cast(&array, args.return_field.data_type())?))
-    }
-}
-
-/// Plans `+`, `-` and `*` of integers of one type as [`Checked`], and comparisons of integers with doubles as exact ones.
+/// Plans `+`, `-` and `*` of integers of one type as calls that never wrap, and comparisons of integers with doubles as
+/// exact ones.
 #[derive(Debug)]
 pub(crate) struct CheckedPlanner;
 
 impl ExprPlanner for CheckedPlanner {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
-        let operation = match expr.op {
-            BinaryOperator::Plus => Operation::Add,
-            BinaryOperator::Minus => Operation::Subtract,
-            BinaryOperator::Multiply => Operation::Multiply,
+        let function = match expr.op {
+            BinaryOperator::Plus => checked_add(),
+            BinaryOperator::Minus => checked_sub(),
+            BinaryOperator::Multiply => checked_mul(),
             BinaryOperator::Divide => return ratio(expr, schema),
             BinaryOperator::Eq => return comparison(expr, Operator::Eq, schema),
             BinaryOperator::NotEq => return comparison(expr, Operator::NotEq, schema),
@@ -74,7 +51,6 @@ impl ExprPlanner for CheckedPlanner {
         if left != right || !matches!(left, DataType::Int64 | DataType::UInt64) {
             return Ok(PlannerResult::Original(expr));
         }
-        let function = ScalarUDF::from(Checked::new(operation));
         Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
     }
 }
@@ -98,58 +74,31 @@ fn ratio(expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBina
     Ok(PlannerResult::Planned(binary_expr(double(expr.left), Operator::Divide, double(expr.right))))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Operation {
-    Add,
-    Subtract,
-    Multiply,
+pub(super) fn checked_add() -> ScalarUDF {
+    checked("+", |args| computed(args, "+", numeric::add))
 }
 
-/// Integer arithmetic that returns an error on overflow.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Checked {
-    operation: Operation,
-    signature: Signature,
+pub(super) fn checked_sub() -> ScalarUDF {
+    checked("-", |args| computed(args, "-", numeric::sub))
 }
 
-impl Checked {
-    fn new(operation: Operation) -> Self {
-        Self { operation, signature: Signature::any(2, Volatility::Immutable) }
-    }
+pub(super) fn checked_mul() -> ScalarUDF {
+    checked("*", |args| computed(args, "*", numeric::mul))
 }
 
-impl ScalarUDFImpl for Checked {
-    fn name(&self) -> &'static str {
-        match self.operation {
-            Operation::Add => "+",
-            Operation::Subtract => "-",
-            Operation::Multiply => "*",
-        }
-    }
+/// The function that computes with two integers and returns an error on overflow.
+fn checked(name: &'static str, compute: Compute) -> ScalarUDF {
+    function(name, Takes::Exactly(2), Makes::ByTypes(|types| types[0].clone()), compute)
+}
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
+type Kernel = fn(&dyn Datum, &dyn Datum) -> std::result::Result<ArrayRef, ArrowError>;
 
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        Ok(types[0].clone())
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let (left, right) = (&arrays[0], &arrays[1]);
-        let result: std::result::Result<ArrayRef, _> = match self.operation {
-            Operation::Add => numeric::add(left, right),
-            Operation::Subtract => numeric::sub(left, right),
-            Operation::Multiply => numeric::mul(left, right),
-        };
-        let result = result.map_err(|_| {
-            let name = self.name();
-            Error::data(format!(
-                "`{name}` of integers gives more than {} holds: cast one side to decimal(38, 0)",
-                if *left.data_type() == DataType::Int64 { "i64" } else { "u64" }
-            ))
-        })?;
-        Ok(ColumnarValue::Array(result))
-    }
+fn computed(args: &ScalarFunctionArgs, name: &str, kernel: Kernel) -> Result<ArrayRef> {
+    let (left, right) = (column(args, 0)?, column(args, 1)?);
+    let holder = if *left.data_type() == DataType::Int64 { "i64" } else { "u64" };
+    let too_large = |_| {
+        Error::data(format!("`{name}` of integers gives more than {holder} holds: cast one side to decimal(38, 0)"))
+            .into()
+    };
+    kernel(&left, &right).map_err(too_large)
 }

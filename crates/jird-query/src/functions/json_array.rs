@@ -1,19 +1,18 @@
 //! Functions of JSON arrays and objects, over columns of JSON text. Lists of Arrow have DataFusion's functions.
 
 use super::exact::exact_total;
-use super::predicate::{as_json, json_field, json_texts};
+use super::predicate::{as_json, json_texts};
+use super::stateless::{Makes, Takes, function};
 use crate::sql::{
     JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_EXCEPT, JSON_FLATTEN, JSON_GREATEST, JSON_HAS_ALL,
     JSON_HAS_ANY, JSON_INTERSECT, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_MEAN, JSON_POP_BACK,
     JSON_POP_FRONT, JSON_POSITION, JSON_POSITIONS, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_TOTAL, JSON_UNION,
-    JSON_WITHOUT, gives_json,
+    JSON_WITHOUT,
 };
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, ListBuilder, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::error::Result;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use jird::hooks::write_string;
 use jird::record::Field;
 use jird::{Document, Kind, Value};
@@ -71,126 +70,65 @@ enum What {
     Mean,
 }
 
+/// All of them. NULL for values of other kinds.
+pub(super) fn all() -> [ScalarUDF; 26] {
+    let row = |name, makes, compute| function(name, Takes::Some, makes, compute);
+    let json = |name, compute| row(name, Makes::Json, compute);
+    let number = |name, compute| row(name, Makes::Always(DataType::Int64), compute);
+    let truth = |name, compute| row(name, Makes::Always(DataType::Boolean), compute);
+    [
+        number(JSON_LENGTH, |args| What::Length.of(args)),
+        number(JSON_LEN, |args| What::Len.of(args)),
+        number(JSON_POSITION, |args| What::Position.of(args)),
+        truth(JSON_CONTAINS, |args| What::Contains.of(args)),
+        truth(JSON_HAS_ANY, |args| What::HasAny.of(args)),
+        truth(JSON_HAS_ALL, |args| What::HasAll.of(args)),
+        row(JSON_JOIN, Makes::Always(DataType::Utf8), |args| What::Join.of(args)),
+        row(JSON_ELEMENTS, Makes::Always(DataType::List(elements_field())), |args| What::Elements.of(args)),
+        json(JSON_KEYS, |args| What::Keys.of(args)),
+        json(JSON_AT, |args| What::At.of(args)),
+        json(JSON_SLICE, |args| What::Slice.of(args)),
+        json(JSON_SORT, |args| What::Sort.of(args)),
+        json(JSON_DISTINCT, |args| What::Distinct.of(args)),
+        json(JSON_REVERSE, |args| What::Reverse.of(args)),
+        json(JSON_LEAST, |args| What::Least.of(args)),
+        json(JSON_GREATEST, |args| What::Greatest.of(args)),
+        json(JSON_POSITIONS, |args| What::Positions.of(args)),
+        json(JSON_WITHOUT, |args| What::Without.of(args)),
+        json(JSON_UNION, |args| What::Union.of(args)),
+        json(JSON_INTERSECT, |args| What::Intersect.of(args)),
+        json(JSON_EXCEPT, |args| What::Except.of(args)),
+        json(JSON_FLATTEN, |args| What::Flatten.of(args)),
+        json(JSON_POP_FRONT, |args| What::PopFront.of(args)),
+        json(JSON_POP_BACK, |args| What::PopBack.of(args)),
+        json(JSON_TOTAL, |args| What::Total.of(args)),
+        json(JSON_MEAN, |args| What::Mean.of(args)),
+    ]
+}
+
 impl What {
-    const ALL: [Self; 26] = [
-        Self::Length,
-        Self::Len,
-        Self::Contains,
-        Self::Join,
-        Self::Keys,
-        Self::At,
-        Self::Elements,
-        Self::Position,
-        Self::Slice,
-        Self::Sort,
-        Self::Distinct,
-        Self::Reverse,
-        Self::Least,
-        Self::Greatest,
-        Self::Positions,
-        Self::Without,
-        Self::HasAny,
-        Self::HasAll,
-        Self::Union,
-        Self::Intersect,
-        Self::Except,
-        Self::Flatten,
-        Self::PopFront,
-        Self::PopBack,
-        Self::Total,
-        Self::Mean,
-    ];
-}
-
-/// One of the functions. NULL for values of other kinds.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonArray {
-    what: What,
-    signature: Signature,
-}
-
-impl JsonArray {
-    /// All of them.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        What::ALL.into_iter().map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
-    }
-}
-
-impl ScalarUDFImpl for JsonArray {
-    fn name(&self) -> &'static str {
-        match self.what {
-            What::Length => JSON_LENGTH,
-            What::Len => JSON_LEN,
-            What::Contains => JSON_CONTAINS,
-            What::Join => JSON_JOIN,
-            What::Keys => JSON_KEYS,
-            What::At => JSON_AT,
-            What::Elements => JSON_ELEMENTS,
-            What::Position => JSON_POSITION,
-            What::Slice => JSON_SLICE,
-            What::Sort => JSON_SORT,
-            What::Distinct => JSON_DISTINCT,
-            What::Reverse => JSON_REVERSE,
-            What::Least => JSON_LEAST,
-            What::Greatest => JSON_GREATEST,
-            What::Positions => JSON_POSITIONS,
-            What::Without => JSON_WITHOUT,
-            What::HasAny => JSON_HAS_ANY,
-            What::HasAll => JSON_HAS_ALL,
-            What::Union => JSON_UNION,
-            What::Intersect => JSON_INTERSECT,
-            What::Except => JSON_EXCEPT,
-            What::Flatten => JSON_FLATTEN,
-            What::PopFront => JSON_POP_FRONT,
-            What::PopBack => JSON_POP_BACK,
-            What::Total => JSON_TOTAL,
-            What::Mean => JSON_MEAN,
-        }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(match self.what {
-            What::Length | What::Len | What::Position => DataType::Int64,
-            What::Contains | What::HasAny | What::HasAll => DataType::Boolean,
-            What::Elements => DataType::List(elements_field()),
-            _ => DataType::Utf8,
-        })
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        if self.what != What::Elements && gives_json(self.name()) {
-            return Ok(json_field(self.name()));
-        }
-        let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        Ok(Arc::new(arrow::datatypes::Field::new(self.name(), self.return_type(&types)?, true)))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+    fn of(self, args: &ScalarFunctionArgs) -> Result<ArrayRef> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let texts = as_json(&arrays[0])?;
-        let array: ArrayRef = match self.what {
+        Ok(match self {
             What::Length => Arc::new(texts.iter().map(|text| length(&parsed(text?)?)).collect::<Int64Array>()),
             What::Len => Arc::new(texts.iter().map(|text| len(text?)).collect::<Int64Array>()),
             What::Contains | What::HasAny | What::HasAll => {
                 let wanted = json_texts(&arrays[1], &args.arg_fields[1])?;
                 let pairs = texts.iter().zip(&wanted);
-                let has = |(text, wanted): (Option<&str>, Option<&str>)| has(self.what, text?, wanted?);
+                let has = |(text, wanted): (Option<&str>, Option<&str>)| has(self, text?, wanted?);
                 Arc::new(pairs.map(has).collect::<BooleanArray>())
             }
             What::Positions | What::Without | What::Union | What::Intersect | What::Except => {
                 let other = json_texts(&arrays[1], &args.arg_fields[1])?;
                 let pairs = texts.iter().zip(&other);
-                let beside = |(text, other): (Option<&str>, Option<&str>)| beside(self.what, text?, other?);
+                let beside = |(text, other): (Option<&str>, Option<&str>)| beside(self, text?, other?);
                 Arc::new(pairs.map(beside).collect::<StringArray>())
             }
             What::Total | What::Mean => {
                 let total = |text: Option<&str>| -> Result<Option<String>> {
-                    let Some(elements) = text.and_then(all) else { return Ok(None) };
-                    exact_total(elements.iter().map(String::as_str), self.what == What::Mean)
+                    let Some(elements) = text.and_then(elements_of) else { return Ok(None) };
+                    exact_total(elements.iter().map(String::as_str), self == What::Mean)
                 };
                 Arc::new(texts.iter().map(total).collect::<Result<StringArray>>()?)
             }
@@ -224,8 +162,7 @@ impl ScalarUDFImpl for JsonArray {
                 let of = |text: Option<&str>| rearranged(what, parsed(text?)?.root());
                 Arc::new(texts.iter().map(of).collect::<StringArray>())
             }
-        };
-        Ok(ColumnarValue::Array(array))
+        })
     }
 }
 
@@ -264,7 +201,7 @@ fn order_key(text: &str) -> Vec<u8> {
 }
 
 /// The elements of an array.
-fn all(text: &str) -> Option<Vec<String>> {
+fn elements_of(text: &str) -> Option<Vec<String>> {
     let document = parsed(text)?;
     let root = document.root();
     (root.kind() == Kind::Array).then(|| root.elements().map(raw).collect())
@@ -272,17 +209,17 @@ fn all(text: &str) -> Option<Vec<String>> {
 
 /// Whether an array has a value, or some or all elements of another array.
 fn has(what: What, text: &str, wanted: &str) -> Option<bool> {
-    let keys: HashSet<_> = all(text)?.iter().map(|element| order_key(element)).collect();
+    let keys: HashSet<_> = elements_of(text)?.iter().map(|element| order_key(element)).collect();
     Some(match what {
-        What::HasAny => all(wanted)?.iter().any(|wanted| keys.contains(&order_key(wanted))),
-        What::HasAll => all(wanted)?.iter().all(|wanted| keys.contains(&order_key(wanted))),
+        What::HasAny => elements_of(wanted)?.iter().any(|wanted| keys.contains(&order_key(wanted))),
+        What::HasAll => elements_of(wanted)?.iter().all(|wanted| keys.contains(&order_key(wanted))),
         _ => keys.contains(&order_key(wanted)),
     })
 }
 
 /// What is made of an array and another value.
 fn beside(what: What, text: &str, other: &str) -> Option<String> {
-    let elements = all(text)?;
+    let elements = elements_of(text)?;
     if matches!(what, What::Positions | What::Without) {
         let wanted = order_key(other);
         let is_wanted = |element: &String| order_key(element) == wanted;
@@ -291,7 +228,7 @@ fn beside(what: What, text: &str, other: &str) -> Option<String> {
             _ => array((1..).zip(&elements).filter(|(_, element)| is_wanted(element)).map(|(at, _)| format!("{at}"))),
         });
     }
-    let others = all(other)?;
+    let others = elements_of(other)?;
     let keys: HashSet<_> = others.iter().map(|other| order_key(other)).collect();
     let mut met = HashSet::new();
     let mut is_new = |element: &String| met.insert(order_key(element));

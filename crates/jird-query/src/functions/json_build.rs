@@ -1,127 +1,74 @@
 //! Functions that make JSON arrays and objects, and those behind `= any (…)` and `= all (…)`, over columns of JSON text.
 
-use super::predicate::{as_json, json_field, json_texts};
+use super::predicate::{as_json, json_texts};
+use super::stateless::{Makes, Takes, column, function};
 use crate::base::error::Error;
 use crate::sql::{ALL, ANY, JSON_ARRAY, JSON_BRACED, JSON_CONCAT, JSON_MEMBER, JSON_OBJECT, JSON_OF_LIST, JSON_REPEAT};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::DataType;
 use datafusion::error::Result;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
-};
+use datafusion::logical_expr::{ScalarFunctionArgs, ScalarUDF};
 use jird::Kind;
 use jird::hooks::write_string;
 use jird::record::{Comparison, Field};
 use std::sync::Arc;
 
-/// What a function makes of its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum What {
-    /// An array of the arguments.
-    Array,
-    /// An object: a key, its value, the next key, and so on.
-    Object,
-    /// The elements of all arguments, as one array.
-    Concat,
-    /// An array of the first argument, as often as the second one says.
-    Repeat,
-    /// An array of a list of JSON texts.
-    OfList,
-    /// A key and its value, as an object has them: text, and no JSON.
-    Member,
-    /// An object of such members.
-    Braced,
-    /// Whether the comparison holds of an element, or of all elements. The arguments are the array, the value on the left
-    /// side, and the operator.
-    Any,
-    All,
+/// All of them.
+pub(super) fn all() -> [ScalarUDF; 9] {
+    let json = |name, compute| function(name, Takes::Any, Makes::Json, compute);
+    let truth = |name, compute| function(name, Takes::Any, Makes::Always(DataType::Boolean), compute);
+    [
+        // An array of the arguments.
+        json(JSON_ARRAY, |args| of_rows(args, |values| Ok(Some(array(values.iter().copied()))))),
+        // An object: a key, its value, the next key, and so on.
+        json(JSON_OBJECT, |args| of_rows(args, |values| Ok(Some(format!("{{{}}}", members(values)?))))),
+        // The elements of all arguments, as one array.
+        json(JSON_CONCAT, |args| of_rows(args, |values| Ok(concat(values)))),
+        // An array of the first argument, as often as the second one says.
+        json(JSON_REPEAT, |args| of_rows(args, |values| repeat(values[0], values[1]))),
+        // An array of a list of JSON texts.
+        json(JSON_OF_LIST, |args| {
+            let lists = column(args, 0)?;
+            let lists = lists.as_list_opt::<i32>().ok_or_else(|| Error::sql("a list was expected"))?;
+            let text = |list: ArrayRef| Ok(array(as_json(&list)?.iter()));
+            let texts = lists.iter().map(|list| list.map(text).transpose());
+            Ok(Arc::new(texts.collect::<Result<StringArray>>()?))
+        }),
+        // Keys and values, as an object has them: text, and no JSON.
+        function(JSON_MEMBER, Takes::Any, Makes::Always(DataType::Utf8), |args| {
+            of_rows(args, |values| members(values).map(Some))
+        }),
+        // An object of such members.
+        json(JSON_BRACED, |args| {
+            let texts = as_json(&column(args, 0)?)?;
+            let braced = texts.iter().map(|members| members.map(|members| format!("{{{members}}}")));
+            Ok(Arc::new(braced.collect::<StringArray>()))
+        }),
+        // Whether the comparison holds of an element, or of all elements. The arguments are the array, the value on the
+        // left side, and the operator.
+        truth(ANY, |args| one_or_all(args, false)),
+        truth(ALL, |args| one_or_all(args, true)),
+    ]
 }
 
-/// One of the functions.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonBuild {
-    what: What,
-    signature: Signature,
-}
-
-impl JsonBuild {
-    /// All of them.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let all = [What::Array, What::Object, What::Concat, What::Repeat, What::OfList, What::Member, What::Braced];
-        all.into_iter().chain([What::Any, What::All]).map(|what| Self { what, signature: any_number() })
-    }
-}
-
-impl ScalarUDFImpl for JsonBuild {
-    fn name(&self) -> &'static str {
-        match self.what {
-            What::Array => JSON_ARRAY,
-            What::Object => JSON_OBJECT,
-            What::Concat => JSON_CONCAT,
-            What::Repeat => JSON_REPEAT,
-            What::OfList => JSON_OF_LIST,
-            What::Member => JSON_MEMBER,
-            What::Braced => JSON_BRACED,
-            What::Any => ANY,
-            What::All => ALL,
-        }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(if matches!(self.what, What::Any | What::All) { DataType::Boolean } else { DataType::Utf8 })
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(match self.what {
-            What::Any | What::All => Arc::new(arrow::datatypes::Field::new(self.name(), DataType::Boolean, true)),
-            What::Member => Arc::new(arrow::datatypes::Field::new("member", DataType::Utf8, true)),
-            _ => json_field(self.name()),
-        })
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let rows = args.number_rows;
-        match self.what {
-            What::Any | What::All => return one_or_all(&arrays, rows, self.what == What::All),
-            What::OfList => {
-                let lists = arrays[0].as_list_opt::<i32>().ok_or_else(|| Error::sql("a list was expected"))?;
-                let text = |list: ArrayRef| Ok(array(as_json(&list)?.iter()));
-                let texts = lists.iter().map(|list| list.map(text).transpose()).collect::<Result<StringArray>>()?;
-                return Ok(ColumnarValue::Array(Arc::new(texts)));
-            }
-            What::Braced => {
-                let texts = as_json(&arrays[0])?;
-                let braced = texts.iter().map(|members| members.map(|members| format!("{{{members}}}")));
-                return Ok(ColumnarValue::Array(Arc::new(braced.collect::<StringArray>())));
-            }
-            _ => {}
-        }
-        let texts = arrays.iter().zip(&args.arg_fields).map(|(array, field)| json_texts(array, field));
-        let texts = texts.collect::<Result<Vec<_>>>()?;
-        let made = (0..rows).map(|row| {
-            let at = |index: usize| texts[index].is_valid(row).then(|| texts[index].value(row));
-            let values = (0..texts.len()).map(at);
-            match self.what {
-                What::Object => object(values).map(Some),
-                What::Member => object(values).map(|object| Some(object[1..object.len() - 1].to_owned())),
-                What::Concat => Ok(concat(values)),
-                What::Repeat => repeat(at(0), at(1)),
-                _ => Ok(Some(array(values))),
-            }
-        });
-        Ok(ColumnarValue::Array(Arc::new(made.collect::<Result<StringArray>>()?)))
-    }
+/// The texts that are made of the values of each row.
+fn of_rows(args: &ScalarFunctionArgs, make: impl Fn(&[Option<&str>]) -> Result<Option<String>>) -> Result<ArrayRef> {
+    let texts = args.args.iter().zip(&args.arg_fields);
+    let texts = texts.map(|(value, field)| json_texts(&value.to_array(args.number_rows)?, field));
+    let texts = texts.collect::<Result<Vec<_>>>()?;
+    let mut values = Vec::new();
+    let made = (0..args.number_rows).map(|row| {
+        values.clear();
+        values.extend(texts.iter().map(|text| text.is_valid(row).then(|| text.value(row))));
+        make(&values)
+    });
+    Ok(Arc::new(made.collect::<Result<StringArray>>()?))
 }
 
 /// Whether a comparison holds of one element of a list, or of all. A list that is the same for all rows is read once.
-fn one_or_all(arrays: &[ArrayRef], rows: usize, all: bool) -> Result<ColumnarValue> {
-    let texts = [as_json(&arrays[0])?, as_json(&arrays[1])?];
-    let signs = as_json(&arrays[2])?;
+fn one_or_all(args: &ScalarFunctionArgs, all: bool) -> Result<ArrayRef> {
+    let texts = [as_json(&column(args, 0)?)?, as_json(&column(args, 1)?)?];
+    let signs = as_json(&column(args, 2)?)?;
     let sign = signs.iter().flatten().next().map_or(Ok(Comparison::Eq), comparison)?;
     let (mut read, mut keys) = (None, None);
     let mut holds = |row: usize| {
@@ -131,12 +78,7 @@ fn one_or_all(arrays: &[ArrayRef], rows: usize, all: bool) -> Result<ColumnarVal
         }
         one_of(keys.as_deref()?, value, sign, all)
     };
-    Ok(ColumnarValue::Array(Arc::new((0..rows).map(&mut holds).collect::<BooleanArray>())))
-}
-
-/// `json_array()` is empty.
-fn any_number() -> Signature {
-    Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
+    Ok(Arc::new((0..args.number_rows).map(&mut holds).collect::<BooleanArray>()))
 }
 
 fn array<'t>(values: impl Iterator<Item = Option<&'t str>>) -> String {
@@ -144,13 +86,14 @@ fn array<'t>(values: impl Iterator<Item = Option<&'t str>>) -> String {
     format!("[{}]", values.join(","))
 }
 
-fn object<'t>(mut values: impl Iterator<Item = Option<&'t str>>) -> Result<String> {
-    let mut text = b"{".to_vec();
-    while let Some(key) = values.next() {
-        let Some(key) = key.map(Field::from_raw).filter(|key| !key.is_null()) else {
+/// What stands between the braces of an object.
+fn members(values: &[Option<&str>]) -> Result<String> {
+    let mut text = Vec::new();
+    for pair in values.chunks(2) {
+        let Some(key) = pair[0].map(Field::from_raw).filter(|key| !key.is_null()) else {
             return Err(Error::data("a key of an object is null".to_owned()).into());
         };
-        if text.len() > 1 {
+        if !text.is_empty() {
             text.push(b',');
         }
         match key.as_str() {
@@ -158,16 +101,15 @@ fn object<'t>(mut values: impl Iterator<Item = Option<&'t str>>) -> Result<Strin
             None => write_string(key.raw(), &mut text),
         }
         text.push(b':');
-        text.extend_from_slice(values.next().flatten().unwrap_or("null").as_bytes());
+        text.extend_from_slice(pair.get(1).copied().flatten().unwrap_or("null").as_bytes());
     }
-    text.push(b'}');
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// NULL if one of them is another value than an array; nulls are left out.
-fn concat<'t>(values: impl Iterator<Item = Option<&'t str>>) -> Option<String> {
+fn concat(values: &[Option<&str>]) -> Option<String> {
     let mut text = String::from("[");
-    for value in values.flatten() {
+    for value in values.iter().flatten() {
         let inner = value.trim().strip_prefix('[')?.strip_suffix(']')?.trim();
         if text.len() > 1 && !inner.is_empty() {
             text.push(',');
@@ -265,13 +207,10 @@ mod tests {
 
     #[test]
     fn arrays_and_objects_are_json() {
-        assert_eq!(
-            object([Some("\"a\\n\""), Some("1"), Some("2"), None].into_iter()).unwrap(),
-            r#"{"a\n":1,"2":null}"#
-        );
-        assert!(object([None, Some("1")].into_iter()).is_err());
-        assert_eq!(concat([Some("[1, 2]"), None, Some("[ ]"), Some("[3]")].into_iter()).as_deref(), Some("[1, 2,3]"));
-        assert_eq!(concat([Some("[1]"), Some("2")].into_iter()), None);
+        assert_eq!(members(&[Some("\"a\\n\""), Some("1"), Some("2"), None]).unwrap(), r#""a\n":1,"2":null"#);
+        assert!(members(&[None, Some("1")]).is_err());
+        assert_eq!(concat(&[Some("[1, 2]"), None, Some("[ ]"), Some("[3]")]).as_deref(), Some("[1, 2,3]"));
+        assert_eq!(concat(&[Some("[1]"), Some("2")]), None);
         assert_eq!(repeat(Some("[1]"), Some("2")).unwrap().as_deref(), Some("[[1],[1]]"));
         assert!(repeat(Some("1"), Some("999999999999")).is_err());
     }

@@ -1,21 +1,19 @@
 //! Functions that change JSON texts at a path: `json_set`, `json_insert`, `json_replace` and `json_remove` as in SQLite,
-//! and `json_merge_patch` (RFC 7396). Edit they leave alone keeps its bytes.
+//! and `json_merge_patch` (RFC 7396). What they leave alone keeps its bytes.
 
-use super::predicate::{as_json, json_field, json_texts};
+use super::predicate::{as_json, json_texts};
+use super::stateless::{Makes, Takes, column, function};
 use crate::base::error::Error;
 use crate::sql::{JSON_INSERT, JSON_MERGE_PATCH, JSON_REMOVE, JSON_REPLACE, JSON_SET};
-use arrow::array::{Array, StringArray};
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::array::{Array, ArrayRef, StringArray};
 use datafusion::error::Result;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ScalarFunctionArgs, ScalarUDF};
 use jird::hooks::write_string;
 use jird::record::Field;
 use jird::{Kind, Value};
 use std::sync::Arc;
 
-/// Edit is done at a path.
+/// What is done at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Edit {
     /// The value is put there, whether there is one or not.
@@ -29,66 +27,36 @@ enum Edit {
     MergePatch,
 }
 
-/// One of the functions.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonEdit {
-    what: Edit,
-    signature: Signature,
+/// All of them.
+pub(super) fn all() -> [ScalarUDF; 5] {
+    let json = |name, compute| function(name, Takes::Some, Makes::Json, compute);
+    [
+        json(JSON_SET, |args| Edit::Set.of_rows(args)),
+        json(JSON_INSERT, |args| Edit::Insert.of_rows(args)),
+        json(JSON_REPLACE, |args| Edit::Replace.of_rows(args)),
+        json(JSON_REMOVE, |args| Edit::Remove.of_rows(args)),
+        json(JSON_MERGE_PATCH, |args| Edit::MergePatch.of_rows(args)),
+    ]
 }
 
-impl JsonEdit {
-    /// All of them.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        [Edit::Set, Edit::Insert, Edit::Replace, Edit::Remove, Edit::MergePatch]
-            .into_iter()
-            .map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
-    }
-}
-
-impl ScalarUDFImpl for JsonEdit {
-    fn name(&self) -> &'static str {
-        match self.what {
-            Edit::Set => JSON_SET,
-            Edit::Insert => JSON_INSERT,
-            Edit::Replace => JSON_REPLACE,
-            Edit::Remove => JSON_REMOVE,
-            Edit::MergePatch => JSON_MERGE_PATCH,
-        }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(json_field(self.name()))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let mut texts = vec![as_json(&arrays[0])?];
-        for (array, field) in arrays.iter().zip(&args.arg_fields).skip(1) {
-            texts.push(json_texts(array, field)?);
+impl Edit {
+    fn of_rows(self, args: &ScalarFunctionArgs) -> Result<ArrayRef> {
+        let mut texts = vec![as_json(&column(args, 0)?)?];
+        for (index, field) in args.arg_fields.iter().enumerate().skip(1) {
+            texts.push(json_texts(&column(args, index)?, field)?);
         }
         let edited = |row: usize| {
             let at = |index: usize| texts[index].is_valid(row).then(|| texts[index].value(row));
             self.edited(&(0..texts.len()).map(at).collect::<Vec<_>>())
         };
-        let edited = (0..args.number_rows).map(edited).collect::<Result<StringArray, Error>>()?;
-        Ok(ColumnarValue::Array(Arc::new(edited)))
+        Ok(Arc::new((0..args.number_rows).map(edited).collect::<Result<StringArray, Error>>()?))
     }
-}
 
-impl JsonEdit {
     /// The changed text of a row. NULL stays NULL; a path that is NULL is an error in none of its rows: nothing changes.
-    fn edited(&self, given: &[Option<&str>]) -> Result<Option<String>, Error> {
+    fn edited(self, given: &[Option<&str>]) -> Result<Option<String>, Error> {
         let Some((Some(text), rest)) = given.split_first() else { return Ok(None) };
         let mut text = (*text).to_owned();
-        if self.what == Edit::MergePatch {
+        if self == Edit::MergePatch {
             for patch in rest {
                 let mut merged = Vec::new();
                 let Some((target, patch)) = parsed(&text).zip(patch.and_then(parsed)) else { return Ok(None) };
@@ -97,12 +65,12 @@ impl JsonEdit {
             }
             return Ok(Some(text));
         }
-        let width = if self.what == Edit::Remove { 1 } else { 2 };
+        let width = if self == Edit::Remove { 1 } else { 2 };
         for pair in rest.chunks(width) {
             let path = pair[0].map(Field::from_raw).and_then(Field::as_str);
             let (Some(path), Some(document)) = (path, parsed(&text)) else { continue };
             let steps = steps(&path)?;
-            let new = (self.what != Edit::Remove).then(|| pair[1].unwrap_or("null"));
+            let new = (self != Edit::Remove).then(|| pair[1].unwrap_or("null"));
             let mut edited = Vec::new();
             self.put(document.root(), &steps, new, &mut edited);
             text = String::from_utf8_lossy(&edited).into_owned();
@@ -114,13 +82,13 @@ impl JsonEdit {
     }
 
     /// Appends a value with what is new at the end of the path; nothing if it is removed as a whole.
-    fn put(&self, value: Value<'_>, steps: &[PathPart], new: Option<&str>, out: &mut Vec<u8>) {
+    fn put(self, value: Value<'_>, steps: &[PathPart], new: Option<&str>, out: &mut Vec<u8>) {
         let Some((step, rest)) = steps.split_first() else {
-            let text = if self.what == Edit::Insert { Some(value.raw()) } else { new.map(str::as_bytes) };
+            let text = if self == Edit::Insert { Some(value.raw()) } else { new.map(str::as_bytes) };
             return out.extend_from_slice(text.unwrap_or_default());
         };
         let adds = |is_there: bool| {
-            (!is_there && rest.is_empty() && matches!(self.what, Edit::Set | Edit::Insert)).then_some(new).flatten()
+            (!is_there && rest.is_empty() && matches!(self, Edit::Set | Edit::Insert)).then_some(new).flatten()
         };
         match (step, value.kind()) {
             (PathPart::Key(wanted), Kind::Object) => {
@@ -308,8 +276,7 @@ mod tests {
     use super::*;
 
     fn edit(what: Edit, given: &[&str]) -> Option<String> {
-        let edit = JsonEdit { what, signature: Signature::variadic_any(Volatility::Immutable) };
-        edit.edited(&given.iter().map(|text| Some(*text)).collect::<Vec<_>>()).unwrap()
+        what.edited(&given.iter().map(|text| Some(*text)).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]

@@ -1,50 +1,29 @@
 //! `json_type(x)`: the kind of JSON value that a field has.
 
-use arrow::array::{AsArray, StringArray};
+use super::predicate::as_json;
+use super::stateless::{Makes, column, of_one};
+use arrow::array::StringArray;
 use arrow::datatypes::DataType;
-use arrow_cast::cast;
-use datafusion::error::Result;
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::ScalarUDF;
 use jird::{Kind, record::Field};
 use std::sync::Arc;
 
 /// The function. Its argument is a column of JSON text in which null is not NULL.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonType(Signature);
-
-impl JsonType {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(1, Volatility::Immutable))
-    }
+pub(super) fn json_type() -> ScalarUDF {
+    of_one("json_type", Makes::Always(DataType::Utf8), |args| {
+        let texts = as_json(&column(args, 0)?)?;
+        let name = |text: &str| Field::from_raw(text).kind().map(name);
+        Ok(Arc::new(texts.iter().map(|text| text.and_then(name)).collect::<StringArray>()))
+    })
 }
 
-impl ScalarUDFImpl for JsonType {
-    fn name(&self) -> &'static str {
-        "json_type"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let texts = cast(&arrays[0], &DataType::Utf8)?;
-        let name = |text: &str| {
-            Field::from_raw(text).kind().map(|kind| match kind {
-                Kind::Null => "null",
-                Kind::Bool => "boolean",
-                Kind::Number => "number",
-                Kind::String => "string",
-                Kind::Object => "object",
-                Kind::Array => "array",
-            })
-        };
-        let names: StringArray = texts.as_string::<i32>().iter().map(|text| text.and_then(name)).collect();
-        Ok(ColumnarValue::Array(Arc::new(names)))
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Null => "null",
+        Kind::Bool => "boolean",
+        Kind::Number => "number",
+        Kind::String => "string",
+        Kind::Object => "object",
+        Kind::Array => "array",
     }
 }

@@ -18,6 +18,7 @@ mod percentile;
 mod predicate;
 mod regexp_extract;
 mod sort_key;
+mod stateless;
 mod texts;
 mod time_bucket;
 mod time_compare;
@@ -43,20 +44,34 @@ pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
 
 /// All scalar functions except those that are created for each query.
 pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
-    let mut functions = vec![json_type::JsonType::new().into(), time_bucket::TimeBucket::new().into()];
-    functions.extend([convert::Convert::number().into(), convert::Convert::text().into()]);
-    functions.push(arithmetic::SumArgument::new().into());
-    functions.push(sort_key::SortKey::new().into());
-    functions.extend([zoned::AtTimeZone::new().into(), zoned::ToChar::new().into()]);
-    functions.extend(regexp_extract::RegexpExtract::all().map(ScalarUDF::from));
-    functions.extend(texts::Texts::all().map(ScalarUDF::from));
-    functions.extend(json_array::JsonArray::all().map(ScalarUDF::from));
-    functions.extend(json_build::JsonBuild::all().map(ScalarUDF::from));
-    functions.extend(json_edit::JsonEdit::all().map(ScalarUDF::from));
-    functions.push(json_text::JsonText::new().into());
-    functions.push(json_text::JsonText::of_json().into());
-    functions.extend([order_key::OrderKey::bare().into(), order_key::OrderKey::with_text().into()]);
-    functions.extend([order_key::JsonOfKey::new().into(), order_key::JsonCompare::new().into()]);
-    functions.extend([order_key::JsonOfKeys::new().into(), in_rows::InRows::new().into()]);
+    let mut functions = vec![
+        arithmetic::sum_argument(),
+        in_rows::InRows::new().into(),
+        json_text::of_any(),
+        json_text::of_json(),
+        json_type::json_type(),
+        sort_key::SortKey::new().into(),
+        time_bucket::time_bucket(),
+    ];
+    functions.extend(convert::all());
+    functions.extend(json_array::all());
+    functions.extend(json_build::all());
+    functions.extend(json_edit::all());
+    functions.extend(order_key::all());
+    functions.extend(regexp_extract::all());
+    functions.extend(texts::all());
+    functions.extend(zoned::all());
     functions
+}
+
+/// The functions that stand for operators in a plan. No query can name them.
+#[cfg(feature = "cluster")]
+pub(crate) fn operator_functions() -> Vec<ScalarUDF> {
+    vec![
+        arithmetic::checked_add(),
+        arithmetic::checked_mul(),
+        arithmetic::checked_sub(),
+        number_compare::number_compare(),
+        time_compare::length(),
+    ]
 }

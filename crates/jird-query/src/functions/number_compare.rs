@@ -1,19 +1,17 @@
 //! Exact comparisons of integers with doubles. DataFusion would turn the integer into a double.
 
+use super::stateless::{Makes, Takes, column, function};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::{DataType, Decimal256Type, Float64Type, i256};
 use arrow_cast::cast;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::error::Result;
 use datafusion::logical_expr::planner::{PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-    binary_expr, lit,
-};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, ScalarUDF, binary_expr, lit};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Plans a comparison of an integer with a double as a call of [`NumberCompare`].
+/// Plans a comparison of an integer with a double as a call of [`number_compare`].
 pub(super) fn plan(expr: RawBinaryExpr, op: Operator, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
     let types = [expr.left.get_type(schema)?, expr.right.get_type(schema)?];
     let is_mixed = match &types {
@@ -23,8 +21,7 @@ pub(super) fn plan(expr: RawBinaryExpr, op: Operator, schema: &DFSchema) -> Resu
     if !is_mixed || is_small(&expr.left) || is_small(&expr.right) {
         return Ok(PlannerResult::Original(expr));
     }
-    let function = ScalarUDF::from(NumberCompare(Signature::any(2, Volatility::Immutable)));
-    let order = function.call(vec![expr.left, expr.right]);
+    let order = number_compare().call(vec![expr.left, expr.right]);
     Ok(PlannerResult::Planned(binary_expr(order, op, lit(0_i64))))
 }
 
@@ -42,33 +39,17 @@ fn is_small(expr: &Expr) -> bool {
     }
 }
 
-/// The order of two numbers, of which one is a double and the other an integer: -1, 0 or 1.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct NumberCompare(Signature);
-
-impl ScalarUDFImpl for NumberCompare {
-    fn name(&self) -> &'static str {
-        "number_compare"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Int64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let (left, right) = (&arrays[0], &arrays[1]);
+/// The function that orders integers and doubles, either on either side: -1, 0 or 1.
+pub(super) fn number_compare() -> ScalarUDF {
+    function("number_compare", Takes::Exactly(2), Makes::Always(DataType::Int64), |args| {
+        let (left, right) = (column(args, 0)?, column(args, 1)?);
         let orders: Int64Array = if left.data_type() == &DataType::Float64 {
-            orders(right, left)?.into_iter().map(|order| order.map(|order| -order)).collect()
+            orders(&right, &left)?.into_iter().map(|order| order.map(|order| -order)).collect()
         } else {
-            orders(left, right)?.into_iter().collect()
+            orders(&left, &right)?.into_iter().collect()
         };
-        Ok(ColumnarValue::Array(Arc::new(orders) as ArrayRef))
-    }
+        Ok(Arc::new(orders))
+    })
 }
 
 /// The order of each integer and its double.

@@ -3,73 +3,56 @@
 //! The order is that of [`Field::order_key`]. A key ends with the text that it was made of, so the least key tells the
 //! least value.
 
-use super::predicate::{as_json, json_field};
+use super::predicate::as_json;
+use super::stateless::{Makes, Takes, column, function, of_one};
 use crate::sql::{JSON_COMPARE, JSON_OF_KEY, JSON_OF_KEYS, ORDER_KEY, ORDER_VALUE};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, StringBuilder};
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, StringBuilder, new_null_array};
+use arrow::datatypes::DataType;
 use datafusion::error::Result;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ScalarFunctionArgs, ScalarUDF};
 use jird::record::Field;
 use std::sync::Arc;
 
-/// The key of a JSON text. Equal values have keys that differ only in the text at their end. Each byte of a key is a
-/// character of a text, which is ordered in the same way: windows can be ordered by texts, but not by bytes.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct OrderKey {
-    /// Whether the text follows. If not, equal values have equal keys.
-    with_text: bool,
-    signature: Signature,
+/// All functions of keys.
+pub(super) fn all() -> [ScalarUDF; 5] {
+    let one = of_one;
+    [
+        // Equal values have equal keys.
+        one(ORDER_VALUE, Makes::Always(DataType::Utf8), |args| keys(args, false)),
+        // Equal values have keys that differ only in the text at their end.
+        one(ORDER_KEY, Makes::Always(DataType::Utf8), |args| keys(args, true)),
+        one(JSON_OF_KEY, Makes::Json, |args| {
+            let keys = column(args, 0)?;
+            Ok(Arc::new(keys.as_string::<i32>().iter().map(|key| text_of(key?)).collect::<StringArray>()))
+        }),
+        // The JSON array of the texts that the keys of a list were made of.
+        one(JSON_OF_KEYS, Makes::Json, json_of_keys),
+        function(JSON_COMPARE, Takes::Exactly(2), Makes::Always(DataType::Int64), json_compare),
+    ]
 }
 
-impl OrderKey {
-    /// Keys to sort by.
-    pub(crate) fn bare() -> Self {
-        Self { with_text: false, signature: Signature::any(1, Volatility::Immutable) }
-    }
-
-    /// Keys that can be turned back into values.
-    pub(crate) fn with_text() -> Self {
-        Self { with_text: true, ..Self::bare() }
-    }
-}
-
-impl ScalarUDFImpl for OrderKey {
-    fn name(&self) -> &'static str {
-        if self.with_text { ORDER_KEY } else { ORDER_VALUE }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let array = args.args[0].to_array(args.number_rows)?;
-        let texts = as_json(&array)?;
-        let mut keys = StringBuilder::with_capacity(texts.len(), 2 * texts.values().len());
-        let (mut key, mut chars) = (Vec::new(), String::new());
-        for text in &texts {
-            key.clear();
-            match text.map(Field::from_raw) {
-                Some(field) if !field.is_null() => {
-                    field.order_key(&mut key);
-                    if self.with_text {
-                        append_text(field, &mut key);
-                    }
-                    chars.clear();
-                    chars.extend(key.iter().map(|&byte| char::from(byte)));
-                    keys.append_value(&chars);
+/// The keys of JSON texts, with these texts if they are to be turned back into values. Each byte of a key is a character of
+/// a text, which is ordered in the same way: windows can be ordered by texts, but not by bytes.
+fn keys(args: &ScalarFunctionArgs, with_text: bool) -> Result<ArrayRef> {
+    let texts = as_json(&column(args, 0)?)?;
+    let mut keys = StringBuilder::with_capacity(texts.len(), 2 * texts.values().len());
+    let (mut key, mut chars) = (Vec::new(), String::new());
+    for text in &texts {
+        key.clear();
+        match text.map(Field::from_raw) {
+            Some(field) if !field.is_null() => {
+                field.order_key(&mut key);
+                if with_text {
+                    append_text(field, &mut key);
                 }
-                _ => keys.append_null(),
+                chars.clear();
+                chars.extend(key.iter().map(|&byte| char::from(byte)));
+                keys.append_value(&chars);
             }
+            _ => keys.append_null(),
         }
-        Ok(ColumnarValue::Array(Arc::new(keys.finish())))
     }
+    Ok(Arc::new(keys.finish()))
 }
 
 /// The number of bytes at the end of a key that hold the length of its text.
@@ -82,81 +65,15 @@ fn append_text(field: Field<'_>, key: &mut Vec<u8>) {
     key.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
 }
 
-/// The JSON text that a key was made of.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonOfKey(Signature);
-
-impl JsonOfKey {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(1, Volatility::Immutable))
-    }
-}
-
-impl ScalarUDFImpl for JsonOfKey {
-    fn name(&self) -> &'static str {
-        JSON_OF_KEY
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(json_field(self.name()))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let array = args.args[0].to_array(args.number_rows)?;
-        let texts: StringArray = array.as_string::<i32>().iter().map(|key| text_of(key?)).collect();
-        Ok(ColumnarValue::Array(Arc::new(texts) as ArrayRef))
-    }
-}
-
-/// The JSON array of the texts that the keys of a list were made of.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonOfKeys(Signature);
-
-impl JsonOfKeys {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(1, Volatility::Immutable))
-    }
-}
-
-impl ScalarUDFImpl for JsonOfKeys {
-    fn name(&self) -> &'static str {
-        JSON_OF_KEYS
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(json_field(self.name()))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let array = args.args[0].to_array(args.number_rows)?;
-        let Some(lists) = array.as_list_opt::<i32>() else {
-            return Ok(ColumnarValue::Array(arrow::array::new_null_array(&DataType::Utf8, array.len())));
-        };
-        let json = |keys: ArrayRef| {
-            let texts = keys.as_string_opt::<i32>().map(|keys| keys.iter().map(|key| text_of(key?)));
-            let texts: Vec<_> =
-                texts.into_iter().flatten().map(|text| text.unwrap_or_else(|| "null".to_owned())).collect();
-            format!("[{}]", texts.join(","))
-        };
-        let texts: StringArray = lists.iter().map(|keys| keys.map(json)).collect();
-        Ok(ColumnarValue::Array(Arc::new(texts) as ArrayRef))
-    }
+fn json_of_keys(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
+    let array = column(args, 0)?;
+    let Some(lists) = array.as_list_opt::<i32>() else { return Ok(new_null_array(&DataType::Utf8, array.len())) };
+    let json = |keys: ArrayRef| {
+        let texts = keys.as_string_opt::<i32>().map(|keys| keys.iter().map(|key| text_of(key?)));
+        let texts: Vec<_> = texts.into_iter().flatten().map(|text| text.unwrap_or_else(|| "null".to_owned())).collect();
+        format!("[{}]", texts.join(","))
+    };
+    Ok(Arc::new(lists.iter().map(|keys| keys.map(json)).collect::<StringArray>()))
 }
 
 /// The text that a key was made of.
@@ -173,46 +90,21 @@ fn text(key: &[u8]) -> Option<&str> {
 
 /// The order of two JSON values of one kind: -1, 0 or 1. Null if their kinds differ, or if one is null, as in the
 /// engine's comparisons.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonCompare(Signature);
-
-impl JsonCompare {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(2, Volatility::Immutable))
-    }
-}
-
-impl ScalarUDFImpl for JsonCompare {
-    fn name(&self) -> &'static str {
-        JSON_COMPARE
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Int64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let (left, right) = (as_json(&arrays[0])?, as_json(&arrays[1])?);
-        let (mut left_key, mut right_key) = (Vec::new(), Vec::new());
-        let mut compare = |left: &str, right: &str| {
-            let (left, right) = (Field::from_raw(left), Field::from_raw(right));
-            if left.kind() != right.kind() || left.is_null() {
-                return None;
-            }
-            left_key.clear();
-            right_key.clear();
-            left.order_key(&mut left_key);
-            right.order_key(&mut right_key);
-            Some(left_key.cmp(&right_key) as i64)
-        };
-        let orders: Int64Array = left.iter().zip(&right).map(|(left, right)| compare(left?, right?)).collect();
-        Ok(ColumnarValue::Array(Arc::new(orders) as ArrayRef))
-    }
+fn json_compare(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
+    let (left, right) = (as_json(&column(args, 0)?)?, as_json(&column(args, 1)?)?);
+    let (mut left_key, mut right_key) = (Vec::new(), Vec::new());
+    let mut compare = |left: &str, right: &str| {
+        let (left, right) = (Field::from_raw(left), Field::from_raw(right));
+        if left.kind() != right.kind() || left.is_null() {
+            return None;
+        }
+        left_key.clear();
+        right_key.clear();
+        left.order_key(&mut left_key);
+        right.order_key(&mut right_key);
+        Some(left_key.cmp(&right_key) as i64)
+    };
+    Ok(Arc::new(left.iter().zip(&right).map(|(left, right)| compare(left?, right?)).collect::<Int64Array>()))
 }
 
 #[cfg(test)]

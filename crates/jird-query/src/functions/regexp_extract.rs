@@ -1,73 +1,47 @@
-//! Matched regular expressions find in texts, as in `DuckDB`: `regexp_extract(text, pattern, group)`, `regexp_extract_all`, and
+//! What regular expressions find in texts, as in `DuckDB`: `regexp_extract(text, pattern, group)`, `regexp_extract_all`, and
 //! `regexp_split_to_array`.
 
+use super::stateless::{Makes, Takes, function};
 use crate::base::error::Error;
 use arrow::array::{ArrayRef, AsArray, ListBuilder, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, Field};
 use arrow_cast::cast;
 use datafusion::error::Result;
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use regex::Regex;
 use std::sync::Arc;
 
-/// Matched is wanted of the matches. Without a group it is the whole match.
+/// What is wanted of the matches. Without a group it is the whole match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Matched {
     /// That of the first one; empty if nothing matches.
     First,
     /// That of each, as a list.
     All,
-    /// Matched stands between them, as a list.
+    /// What stands between them, as a list.
     Between,
 }
 
-/// One of the functions.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RegexpExtract {
-    what: Matched,
-    signature: Signature,
+/// All of them.
+pub(super) fn all() -> [ScalarUDF; 3] {
+    let list = || Makes::Always(DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))));
+    let row = |name, makes, compute| function(name, Takes::Some, makes, compute);
+    [
+        row("regexp_extract", Makes::Always(DataType::Utf8), |args| Matched::First.of("regexp_extract", args)),
+        row("regexp_extract_all", list(), |args| Matched::All.of("regexp_extract_all", args)),
+        row("regexp_split_to_array", list(), |args| Matched::Between.of("regexp_split_to_array", args)),
+    ]
 }
 
-impl RegexpExtract {
-    /// All of them.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        [Matched::First, Matched::All, Matched::Between]
-            .into_iter()
-            .map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
-    }
-}
-
-impl ScalarUDFImpl for RegexpExtract {
-    fn name(&self) -> &'static str {
-        match self.what {
-            Matched::First => "regexp_extract",
-            Matched::All => "regexp_extract_all",
-            Matched::Between => "regexp_split_to_array",
-        }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(match self.what {
-            Matched::First => DataType::Utf8,
-            _ => DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))),
-        })
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let name = self.name();
+impl Matched {
+    fn of(self, name: &str, args: &ScalarFunctionArgs) -> Result<ArrayRef> {
         let takes = || {
-            let group = if self.what == Matched::Between { "" } else { ", and the number of a group" };
+            let group = if self == Matched::Between { "" } else { ", and the number of a group" };
             Error::sql(format!("{name} takes a text, a constant pattern{group}"))
         };
         let (subject, pattern, group) = match &args.args[..] {
             [subject, ColumnarValue::Scalar(pattern)] => (subject, pattern, 0),
-            [subject, ColumnarValue::Scalar(pattern), ColumnarValue::Scalar(group)]
-                if self.what != Matched::Between =>
-            {
+            [subject, ColumnarValue::Scalar(pattern), ColumnarValue::Scalar(group)] if self != Matched::Between => {
                 (subject, pattern, group.to_string().parse::<usize>().map_err(|_| takes())?)
             }
             _ => return Err(takes().into()),
@@ -81,19 +55,18 @@ impl ScalarUDFImpl for RegexpExtract {
         }
         let texts = cast(&subject.to_array(args.number_rows)?, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
-        let found: ArrayRef = match self.what {
+        Ok(match self {
             Matched::First => {
                 let extract = |text| found(&regex, text, group).next().unwrap_or_default();
                 Arc::new(texts.iter().map(|text| text.map(extract)).collect::<StringArray>())
             }
             Matched::All => lists(texts, |text| found(&regex, text, group)),
             Matched::Between => lists(texts, |text| regex.split(text)),
-        };
-        Ok(ColumnarValue::Array(found))
+        })
     }
 }
 
-/// Matched the group is in each match. A group that has no part in a match is empty.
+/// What the group is in each match. A group that has no part in a match is empty.
 fn found<'t>(regex: &Regex, text: &'t str, group: usize) -> impl Iterator<Item = &'t str> {
     regex.captures_iter(text).map(move |captures| captures.get(group).map_or("", |found| found.as_str()))
 }

@@ -1,90 +1,51 @@
 //! Functions of texts that DataFusion does not have: `printf`, and texts in the form of URLs.
 
 use super::predicate::json_texts;
+use super::stateless::{Makes, Takes, column, function, of_one};
 use crate::base::error::Error;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, new_null_array};
 use arrow::datatypes::DataType;
 use arrow_cast::cast;
 use datafusion::error::Result;
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use jird::record::Field;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use sprintf::parser::{FormatElement, parse_format_string};
 use sprintf::{ConversionType, NumericParam, Printf, vsprintfp};
 use std::sync::Arc;
 
-/// Making is not escaped in a URL (RFC 3986, section 2.3).
+/// What is not escaped in a URL (RFC 3986, section 2.3).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The widest column of `printf`.
 const WIDTH_MAX: i32 = 200;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Making {
-    /// `printf(format, values…)`: the format is a constant, as in C.
-    Printf,
-    UrlEncode,
-    /// Making is no UTF-8 after decoding becomes null.
-    UrlDecode,
+/// All of them.
+pub(super) fn all() -> [ScalarUDF; 3] {
+    [
+        // The format is a constant, as in C.
+        function("printf", Takes::Some, Makes::Always(DataType::Utf8), printf),
+        of_one("url_encode", Makes::Always(DataType::Utf8), |args| {
+            changed(args, |text| Some(utf8_percent_encode(text, ESCAPED).to_string()))
+        }),
+        // What is no UTF-8 after decoding becomes null.
+        of_one("url_decode", Makes::Always(DataType::Utf8), |args| {
+            changed(args, |text| percent_decode_str(text).decode_utf8().ok().map(Into::into))
+        }),
+    ]
 }
 
-/// One of the functions.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Texts {
-    what: Making,
-    signature: Signature,
+fn changed(args: &ScalarFunctionArgs, change: fn(&str) -> Option<String>) -> Result<ArrayRef> {
+    let texts = cast(&column(args, 0)?, &DataType::Utf8)?;
+    Ok(Arc::new(texts.as_string::<i32>().iter().map(|text| text.and_then(change)).collect::<StringArray>()))
 }
 
-impl Texts {
-    /// All of them.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let one = || Signature::any(1, Volatility::Immutable);
-        [
-            Self { what: Making::Printf, signature: Signature::variadic_any(Volatility::Immutable) },
-            Self { what: Making::UrlEncode, signature: one() },
-            Self { what: Making::UrlDecode, signature: one() },
-        ]
-        .into_iter()
-    }
-}
-
-impl ScalarUDFImpl for Texts {
-    fn name(&self) -> &'static str {
-        match self.what {
-            Making::Printf => "printf",
-            Making::UrlEncode => "url_encode",
-            Making::UrlDecode => "url_decode",
-        }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        if self.what == Making::Printf {
-            return printf(&args);
-        }
-        let texts = cast(&args.args[0].to_array(args.number_rows)?, &DataType::Utf8)?;
-        let changed = |text: &str| match self.what {
-            Making::UrlEncode => Some(utf8_percent_encode(text, ESCAPED).to_string()),
-            _ => percent_decode_str(text).decode_utf8().ok().map(Into::into),
-        };
-        let texts: StringArray = texts.as_string::<i32>().iter().map(|text| text.and_then(changed)).collect();
-        Ok(ColumnarValue::Array(Arc::new(texts) as ArrayRef))
-    }
-}
-
-fn printf(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
+fn printf(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
     let Some(ColumnarValue::Scalar(format)) = args.args.first() else {
         return Err(Error::sql("printf takes a constant format first, such as '%d of %s'").into());
     };
     let Some(format) = format.try_as_str().flatten() else {
-        return Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::Utf8(None)));
+        return Ok(new_null_array(&DataType::Utf8, args.number_rows));
     };
     let wrong = |error: String| Error::sql(format!("printf('{format}', …): {error}"));
     let parts = parse_format_string(format).map_err(|error| wrong(error.to_string()))?;
@@ -119,8 +80,7 @@ fn printf(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
         let values: Vec<_> = values.iter().map(|value| &**value).collect();
         Ok(Some(vsprintfp(&parts, &values).map_err(|error| wrong(error.to_string()))?))
     };
-    let texts = (0..args.number_rows).map(row).collect::<Result<StringArray>>()?;
-    Ok(ColumnarValue::Array(Arc::new(texts) as ArrayRef))
+    Ok(Arc::new((0..args.number_rows).map(row).collect::<Result<StringArray>>()?))
 }
 
 /// A JSON value as a part of the format takes it.

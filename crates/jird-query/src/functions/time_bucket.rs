@@ -1,15 +1,16 @@
 //! `time_bucket('1 hour', t)`: the start of the bucket that contains a time.
 
+use super::stateless::{Makes, Takes, column, function};
 use super::timestamp::data_type;
 use crate::base::error::Error;
 use arrow::array::timezone::Tz;
-use arrow::array::{AsArray, TimestampMicrosecondArray};
+use arrow::array::{ArrayRef, AsArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, TimestampMicrosecondType};
 use arrow_cast::cast;
 use chrono::{DateTime, LocalResult, Offset, TimeZone};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result;
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use jird_store::time::{date, days};
 use std::sync::Arc;
 
@@ -21,53 +22,35 @@ const ORIGIN: i64 = 946_857_600 * SECOND;
 
 /// The function. Days, months and years are those of the time's zone, as in `time_bucket('1 day', t at time zone
 /// 'Europe/Berlin')`; times without a zone are UTC.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TimeBucket(Signature);
-
-impl TimeBucket {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(2, Volatility::Immutable))
-    }
+pub(super) fn time_bucket() -> ScalarUDF {
+    let made = |types: &[DataType]| match &types[1] {
+        DataType::Timestamp(_, Some(zone)) => data_type(Some(Arc::clone(zone))),
+        _ => data_type(Some("UTC".into())),
+    };
+    function("time_bucket", Takes::Exactly(2), Makes::ByTypes(made), buckets)
 }
 
-impl ScalarUDFImpl for TimeBucket {
-    fn name(&self) -> &'static str {
-        "time_bucket"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        Ok(match &types[1] {
-            DataType::Timestamp(_, Some(zone)) => data_type(Some(Arc::clone(zone))),
-            _ => data_type(Some("UTC".into())),
-        })
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let width = match &args.args[0] {
-            ColumnarValue::Scalar(scalar) => Width::of(scalar),
-            ColumnarValue::Array(_) => None,
-        };
-        let Some(width) = width else {
-            return Err(Error::sql(
-                "time_bucket takes a width such as '15 minutes', '1h', '1 month' or interval '1 day': a number and one of \
-                 ms, s, m, h, d, w, month, quarter, year",
-            )
-            .into());
-        };
-        let kind = args.return_field.data_type();
-        let DataType::Timestamp(_, Some(zone)) = kind else {
-            return Err(Error::sql("time_bucket takes a time").into());
-        };
-        let tz: Tz = zone.parse()?;
-        let times = cast(&args.args[1].to_array(args.number_rows)?, kind)?;
-        let times = times.as_primitive::<TimestampMicrosecondType>();
-        let buckets: TimestampMicrosecondArray = times.iter().map(|time| width.start(time?, tz)).collect();
-        Ok(ColumnarValue::Array(Arc::new(buckets.with_timezone(Arc::clone(zone)))))
-    }
+fn buckets(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
+    let width = match &args.args[0] {
+        ColumnarValue::Scalar(scalar) => Width::of(scalar),
+        ColumnarValue::Array(_) => None,
+    };
+    let Some(width) = width else {
+        return Err(Error::sql(
+            "time_bucket takes a width such as '15 minutes', '1h', '1 month' or interval '1 day': a number and one of \
+             ms, s, m, h, d, w, month, quarter, year",
+        )
+        .into());
+    };
+    let kind = args.return_field.data_type();
+    let DataType::Timestamp(_, Some(zone)) = kind else {
+        return Err(Error::sql("time_bucket takes a time").into());
+    };
+    let tz: Tz = zone.parse()?;
+    let times = cast(&column(args, 1)?, kind)?;
+    let times = times.as_primitive::<TimestampMicrosecondType>();
+    let buckets: TimestampMicrosecondArray = times.iter().map(|time| width.start(time?, tz)).collect();
+    Ok(Arc::new(buckets.with_timezone(Arc::clone(zone))))
 }
 
 /// The width of a bucket.

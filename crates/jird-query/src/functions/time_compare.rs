@@ -1,18 +1,16 @@
 //! Comparisons of times and of intervals. DataFusion would read a text beside a time as a time, or fail, and compare
 //! intervals month by month and day by day, so that 24 hours are less than a day.
 
+use super::stateless::{Makes, column, of_one};
 use super::timestamp::Timestamp;
 use crate::sql::{JSON_COMPARE, JSON_TEXT};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::array::{Array, AsArray, Int64Array};
 use arrow::datatypes::{DataType, DurationMicrosecondType, IntervalMonthDayNanoType, IntervalUnit, TimeUnit};
 use arrow_cast::cast;
 use datafusion::common::DFSchema;
 use datafusion::error::Result;
 use datafusion::logical_expr::planner::{PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-    binary_expr,
-};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, ScalarUDF, binary_expr};
 use std::sync::Arc;
 
 /// Plans a comparison with a time as one of times, and one of intervals by their lengths.
@@ -26,7 +24,7 @@ pub(super) fn plan(expr: RawBinaryExpr, op: Operator, schema: &DFSchema) -> Resu
     if types.iter().all(is_span) && types[0] != types[1]
         || types.iter().all(|kind| matches!(kind, DataType::Interval(_)))
     {
-        let length = |side: Expr| ScalarUDF::from(Length(Signature::any(1, Volatility::Immutable))).call(vec![side]);
+        let length = |side: Expr| length().call(vec![side]);
         return Ok(PlannerResult::Planned(binary_expr(length(expr.left), op, length(expr.right))));
     }
     let is_text = |kind: &DataType| kind.is_string();
@@ -86,38 +84,21 @@ fn read(value: Expr, of_json: bool) -> Expr {
     ScalarUDF::from(Timestamp::new(of_json, Arc::default())).call(vec![value])
 }
 
-/// The length of an interval in microseconds; a month has 30 days, as in `PostgreSQL` and `DuckDB`.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Length(Signature);
-
-impl ScalarUDFImpl for Length {
-    fn name(&self) -> &'static str {
-        "interval_length"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Int64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        const DAY: i64 = 86_400_000_000;
-        let values = args.args[0].to_array(args.number_rows)?;
+/// The function that gives the length of an interval in microseconds; a month has 30 days, as in `PostgreSQL` and `DuckDB`.
+pub(super) fn length() -> ScalarUDF {
+    const DAY: i64 = 86_400_000_000;
+    of_one("interval_length", Makes::Always(DataType::Int64), |args| {
+        let values = column(args, 0)?;
         if matches!(values.data_type(), DataType::Duration(_)) {
             let spans = cast(&values, &DataType::Duration(TimeUnit::Microsecond))?;
-            let micros: Int64Array = spans.as_primitive::<DurationMicrosecondType>().iter().collect();
-            return Ok(ColumnarValue::Array(Arc::new(micros)));
+            return Ok(Arc::new(spans.as_primitive::<DurationMicrosecondType>().iter().collect::<Int64Array>()));
         }
         let spans = cast(&values, &DataType::Interval(IntervalUnit::MonthDayNano))?;
         let length = |span: <IntervalMonthDayNanoType as arrow::datatypes::ArrowPrimitiveType>::Native| {
             let days = i64::from(span.months) * 30 + i64::from(span.days);
             days.saturating_mul(DAY).saturating_add(span.nanoseconds / 1000)
         };
-        let micros: Int64Array =
-            spans.as_primitive::<IntervalMonthDayNanoType>().iter().map(|span| span.map(length)).collect();
-        Ok(ColumnarValue::Array(Arc::new(micros) as ArrayRef))
-    }
+        let spans = spans.as_primitive::<IntervalMonthDayNanoType>().iter();
+        Ok(Arc::new(spans.map(|span| span.map(length)).collect::<Int64Array>()))
+    })
 }

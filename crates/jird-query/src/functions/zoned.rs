@@ -1,107 +1,65 @@
 //! Times as text, and in a time zone.
 
+use super::stateless::{Makes, Takes, column, function};
 use super::timestamp::data_type;
 use crate::base::error::Error;
 use crate::sql::{AT_TIME_ZONE, TO_CHAR};
 use arrow::array::timezone::Tz;
-use arrow::array::{AsArray, StringArray};
-use arrow::datatypes::{DataType, Field, FieldRef, TimestampMicrosecondType};
+use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::datatypes::{DataType, TimestampMicrosecondType};
 use arrow_cast::cast;
 use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, TimeZone};
 use datafusion::error::Result;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF};
 use std::sync::Arc;
 
-/// `t at time zone 'Europe/Berlin'`: the same instant, by the clocks there.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AtTimeZone(Signature);
-
-impl AtTimeZone {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(2, Volatility::Immutable))
-    }
+/// `t at time zone 'Europe/Berlin'`: the same instant, by the clocks there. And `to_char(t, '%Y-%m')`, or by the patterns of
+/// `PostgreSQL`: `to_char(t, 'YYYY-MM')`.
+pub(super) fn all() -> [ScalarUDF; 2] {
+    [
+        function(AT_TIME_ZONE, Takes::Exactly(2), Makes::ByConstants(there), |args| {
+            Ok(cast(&column(args, 0)?, args.return_field.data_type())?)
+        }),
+        function(TO_CHAR, Takes::Exactly(2), Makes::Always(DataType::Utf8), to_char),
+    ]
 }
 
-impl ScalarUDFImpl for AtTimeZone {
-    fn name(&self) -> &'static str {
-        AT_TIME_ZONE
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(data_type(Some("UTC".into())))
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        let zone = args.scalar_arguments[1].and_then(|zone| zone.try_as_str().flatten());
-        let Some(zone) = zone.filter(|zone| zone.parse::<Tz>().is_ok()) else {
-            let message = "`at time zone` takes the name of a zone, such as 'Europe/Berlin' or '+01:00'";
-            return Err(Error::sql(message).into());
-        };
-        Ok(Arc::new(Field::new(self.name(), data_type(Some(zone.into())), true)))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let times = args.args[0].to_array(args.number_rows)?;
-        Ok(ColumnarValue::Array(cast(&times, args.return_field.data_type())?))
-    }
+/// The type of times in the zone that is named.
+fn there(args: &ReturnFieldArgs<'_>) -> Result<DataType> {
+    let zone = args.scalar_arguments[1].and_then(|zone| zone.try_as_str().flatten());
+    let Some(zone) = zone.filter(|zone| zone.parse::<Tz>().is_ok()) else {
+        let message = "`at time zone` takes the name of a zone, such as 'Europe/Berlin' or '+01:00'";
+        return Err(Error::sql(message).into());
+    };
+    Ok(data_type(Some(zone.into())))
 }
 
-/// `to_char(t, '%Y-%m')`, or by the patterns of `PostgreSQL`: `to_char(t, 'YYYY-MM')`.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ToChar(Signature);
-
-impl ToChar {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(2, Volatility::Immutable))
+fn to_char(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
+    let format = match &args.args[1] {
+        ColumnarValue::Scalar(format) => format.try_as_str().flatten(),
+        ColumnarValue::Array(_) => None,
+    };
+    let format = format.ok_or_else(|| Error::sql("to_char takes a time and a constant format such as '%Y-%m'"))?;
+    let format = if format.contains('%') { format.to_owned() } else { strftime_of(format)? };
+    let items: Vec<_> = StrftimeItems::new(&format).collect();
+    if items.iter().any(|item| matches!(item, Item::Error)) {
+        return Err(Error::sql(format!("to_char: '{format}' is no format of times")).into());
     }
-}
-
-impl ScalarUDFImpl for ToChar {
-    fn name(&self) -> &'static str {
-        TO_CHAR
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let format = match &args.args[1] {
-            ColumnarValue::Scalar(format) => format.try_as_str().flatten(),
-            ColumnarValue::Array(_) => None,
-        };
-        let format = format.ok_or_else(|| Error::sql("to_char takes a time and a constant format such as '%Y-%m'"))?;
-        let format = if format.contains('%') { format.to_owned() } else { strftime_of(format)? };
-        let items: Vec<_> = StrftimeItems::new(&format).collect();
-        if items.iter().any(|item| matches!(item, Item::Error)) {
-            return Err(Error::sql(format!("to_char: '{format}' is no format of times")).into());
-        }
-        let times = args.args[0].to_array(args.number_rows)?;
-        let zone = match times.data_type() {
-            DataType::Timestamp(_, Some(zone)) => Arc::clone(zone),
-            _ => "UTC".into(),
-        };
-        let tz: Tz = zone.parse()?;
-        let times = cast(&times, &data_type(Some(zone)))?;
-        let text = |time: i64| {
-            let time = DateTime::from_timestamp_micros(time)?;
-            Some(tz.from_utc_datetime(&time.naive_utc()).format_with_items(items.iter()).to_string())
-        };
-        let times = times.as_primitive::<TimestampMicrosecondType>().iter();
-        let texts: StringArray = times.map(|time| time.and_then(text)).collect();
-        Ok(ColumnarValue::Array(Arc::new(texts)))
-    }
+    let times = column(args, 0)?;
+    let zone = match times.data_type() {
+        DataType::Timestamp(_, Some(zone)) => Arc::clone(zone),
+        _ => "UTC".into(),
+    };
+    let tz: Tz = zone.parse()?;
+    let times = cast(&times, &data_type(Some(zone)))?;
+    let text = |time: i64| {
+        let time = DateTime::from_timestamp_micros(time)?;
+        Some(tz.from_utc_datetime(&time.naive_utc()).format_with_items(items.iter()).to_string())
+    };
+    let times = times.as_primitive::<TimestampMicrosecondType>().iter();
+    let texts: StringArray = times.map(|time| time.and_then(text)).collect();
+    Ok(Arc::new(texts))
 }
 
 /// The patterns of `PostgreSQL`, longer ones before those that they begin with.

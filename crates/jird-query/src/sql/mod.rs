@@ -24,4 +24,3 @@ pub(crate) use text::depth::check_text as check_served_text;
 pub(crate) use text::parse::{Asks, Parsed, SUMMARIZED, parse};
 pub(crate) use text::served::check as check_served;
 pub(crate) use text::twice::names_twice;
-pub(crate) use values::gives_json;

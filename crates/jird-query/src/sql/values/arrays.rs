@@ -69,7 +69,7 @@ const OF_TWO: &[&str] = &[
 ];
 
 /// Whether the result of one of our functions is JSON text.
-pub(crate) fn gives_json(own: &str) -> bool {
+fn gives_json(own: &str) -> bool {
     !matches!(own, JSON_CONTAINS | JSON_HAS_ALL | JSON_HAS_ANY | JSON_JOIN | JSON_LEN | JSON_LENGTH | JSON_POSITION)
 }
 

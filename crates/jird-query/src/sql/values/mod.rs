@@ -12,5 +12,4 @@ mod member;
 mod times;
 pub(crate) mod walk;
 
-pub(crate) use arrays::gives_json;
 pub(crate) use exists::count_exists;
