@@ -238,7 +238,12 @@ fn syntax(words: &str) -> String {
 }
 
 /// What a message of DataFusion says of plans that users do not see, and what it means to them.
-const INTERNALS: [(&str, &str); 16] = [
+const INTERNALS: [(&str, &str); 21] = [
+    ("cannot contain window function", "an aggregate over a window: compute the window in a subquery of `from`"),
+    ("overflow on ", "a number is too large for its type; `cast(a as decimal(38, 0))` gives it a larger one"),
+    ("too large to store in a Decimal", "a number has more digits than the type that it is cast to"),
+    ("temporal operation", "this is not computed with times: intervals are added to times and to intervals"),
+    ("Incompatible inputs", KINDS),
     ("common type to coerce", KINDS),
     ("Cannot infer common argument type", KINDS),
     ("incompatible inputs", KINDS),
@@ -270,16 +275,20 @@ const VALUE_OF_ROW: &str = "not supported: a subquery that depends on the outer 
                             place, such as one beside `or`, in `case` or as a column; write it as a join";
 
 /// Words that only plans have.
-const OF_PLANS: [&str; 19] = [
+const OF_PLANS: [&str; 23] = [
     "Aggregate schema",
     "IntervalMonthDayNano",
     "ValueWithSpan",
     "Plan: [",
     "Exec",
     "Expr {",
+    "Ident {",
+    "Literal types",
     "LogicalPlan",
     "Schema error",
     "SchemaError",
+    "Span(",
+    "Unsupported ",
     "__common_expr",
     "in_rows(",
     "json_compare(",

@@ -1,6 +1,7 @@
 //! Integer arithmetic that never wraps. DataFusion's `+`, `-`, `*` and `sum` would wrap silently.
 
 use super::stateless::{Compute, Makes, Takes, column, function, of_one};
+use super::timestamp::data_type as time_type;
 use super::{number_compare, time_compare};
 use crate::base::error::Error;
 use crate::sql::SUM_ARGUMENT;
@@ -34,6 +35,10 @@ pub(crate) struct CheckedPlanner;
 
 impl ExprPlanner for CheckedPlanner {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        let expr = match moved_date(expr, schema)? {
+            PlannerResult::Original(expr) => expr,
+            planned @ PlannerResult::Planned(_) => return Ok(planned),
+        };
         let function = match expr.op {
             BinaryOperator::Plus => checked_add(),
             BinaryOperator::Minus => checked_sub(),
@@ -53,6 +58,26 @@ impl ExprPlanner for CheckedPlanner {
         }
         Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
     }
+}
+
+/// A date that an interval moves is a time, as in `PostgreSQL` and `DuckDB`. DataFusion's stays a date, without the hours.
+fn moved_date(expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+    let operator = match expr.op {
+        BinaryOperator::Plus => Operator::Plus,
+        BinaryOperator::Minus => Operator::Minus,
+        _ => return Ok(PlannerResult::Original(expr)),
+    };
+    let is_date = |kind: &DataType| matches!(kind, DataType::Date32 | DataType::Date64);
+    let is_span = |kind: &DataType| matches!(kind, DataType::Interval(_) | DataType::Duration(_));
+    let time = |side: Expr| Expr::Cast(Cast::new(Box::new(side), time_type(None)));
+    let (left, right) = (expr.left.get_type(schema)?, expr.right.get_type(schema)?);
+    Ok(if is_date(&left) && is_span(&right) {
+        PlannerResult::Planned(binary_expr(time(expr.left), operator, expr.right))
+    } else if is_span(&left) && is_date(&right) && operator == Operator::Plus {
+        PlannerResult::Planned(binary_expr(time(expr.right), operator, expr.left))
+    } else {
+        PlannerResult::Original(expr)
+    })
 }
 
 /// Comparisons that DataFusion would make of other values.

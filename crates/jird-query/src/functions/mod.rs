@@ -11,6 +11,7 @@ mod json_build;
 mod json_edit;
 mod json_text;
 mod json_type;
+mod moving;
 mod narrow;
 mod number_compare;
 mod order_key;
@@ -38,6 +39,7 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
     let mut functions = exact::Exact::all();
     functions.extend(frequent::Frequent::all());
+    functions.extend(moving::all());
     functions.extend([percentile::PercentileCont::new().into(), percentile::PercentileApprox::new().into()]);
     functions
 }

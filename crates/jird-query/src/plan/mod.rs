@@ -7,6 +7,7 @@ pub(crate) mod ordered;
 pub(crate) mod ordering;
 pub(crate) mod repeated;
 pub(crate) mod rounded;
+pub(crate) mod sorted;
 pub(crate) mod sparing;
 pub(crate) mod steady;
 pub(crate) mod ties;

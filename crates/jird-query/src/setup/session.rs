@@ -6,6 +6,7 @@ use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
 use crate::guard::{Guard, GuardCalls, Memory, constant_bytes};
 use crate::plan::filters::FiltersIntoScans;
 use crate::plan::rounded::RoundCasts;
+use crate::plan::sorted::SortWithin;
 use crate::setup::spill::Spill;
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
@@ -94,6 +95,7 @@ pub(crate) fn session(
     let memory = Arc::new(Memory::new(&state.runtime_env().memory_pool, is_of_others));
     let guard = Guard { memory, interrupt: interrupt.clone() };
     state.add_analyzer_rule(Arc::new(RoundCasts));
+    state.add_analyzer_rule(Arc::new(SortWithin));
     state.add_analyzer_rule(Arc::new(GuardCalls(guard.clone())));
     state.config_mut().set_extension(Arc::new(guard));
     Ok(SessionContext::new_with_state(state))

@@ -6,3 +6,4 @@ pub(crate) mod functions;
 pub(crate) mod literal;
 pub(crate) mod names;
 pub(crate) mod syntax;
+pub(crate) mod times;

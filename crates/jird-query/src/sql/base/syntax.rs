@@ -107,6 +107,12 @@ pub(crate) fn is_distinct(function: &Function) -> bool {
     matches!(&function.args, FunctionArguments::List(list) if list.duplicate_treatment == Some(DuplicateTreatment::Distinct))
 }
 
+/// Whether a function is given `*`.
+pub(crate) fn has_wildcard(function: &Function) -> bool {
+    let is_wildcard = |given: &FunctionArg| matches!(given, FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
+    matches!(&function.args, FunctionArguments::List(list) if list.args.iter().any(is_wildcard))
+}
+
 /// The elements of a JSON array, in brackets.
 pub(crate) fn bracketed(elements: Expr) -> Expr {
     let joined = |left: Expr, right: Expr| Expr::BinaryOp {

@@ -8,6 +8,8 @@ use super::grouped::Grouped;
 use crate::base::error::Error;
 use crate::sql::base::chain::{Part, path};
 use crate::sql::base::forms::Form;
+use crate::sql::base::syntax::{call, qualified};
+use datafusion::sql::sqlparser::ast::Expr;
 use std::rc::Rc;
 
 /// The tables that a `select` sees. Scopes nest: a subquery also sees the tables of the queries around it.
@@ -16,10 +18,28 @@ pub(crate) struct Scope {
     pub(crate) relations: Vec<Relation>,
     /// The parameters of the lambdas around the current place, which go before all columns.
     pub(crate) variables: Vec<(String, Form)>,
-    /// The names in `using`, which mean the columns of the left table.
-    pub(crate) using: Vec<(String, String)>,
+    /// The names in `using`, each of which means one column of several.
+    pub(crate) using: Vec<Merged>,
     /// Set while the part after `group by` is rewritten.
     pub(crate) grouped: Option<Grouped>,
+}
+
+/// A column that `using` makes of those of several tables.
+#[derive(Clone, Debug)]
+pub(crate) struct Merged {
+    pub(crate) name: String,
+    /// The tables that have it. In `*` it stands where the first one does.
+    pub(crate) tables: Vec<String>,
+    /// Those that have its value: the first one that does.
+    pub(crate) sides: Vec<String>,
+}
+
+impl Merged {
+    /// The column as an expression.
+    pub(crate) fn expr(&self) -> Expr {
+        let mut sides: Vec<_> = self.sides.iter().map(|side| qualified(side, &self.name)).collect();
+        if sides.len() == 1 { sides.remove(0) } else { call("coalesce", sides) }
+    }
 }
 
 /// A table of a `from`, with its name there.
@@ -78,9 +98,9 @@ pub(crate) fn resolve(
         let mut candidates = scope.candidates(parts);
         if candidates.len() > 1
             && let [Part::Name(name)] = parts
-            && let Some((_, left)) = scope.using.iter().find(|(using, _)| using == name)
+            && let Some(Merged { sides, .. }) = scope.using.iter().find(|merged| merged.name == *name)
         {
-            candidates.retain(|relation| relation.alias == *left);
+            candidates.retain(|relation| sides.contains(&relation.alias));
         }
         // Elements of arrays have the name that they were given.
         if candidates.iter().any(|relation| relation.holder.is_some()) {

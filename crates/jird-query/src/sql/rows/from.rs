@@ -7,18 +7,20 @@
 use super::state::Rewriter;
 use super::unnest;
 use crate::base::error::Error;
-use crate::sql::base::syntax::{quote, quoted, take_names};
+use crate::sql::base::syntax::{call, quote, quoted, take_names};
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Resolver;
-use crate::sql::resolve::scope::{Columns, Relation};
+use crate::sql::resolve::scope::{Columns, Merged, Relation};
 use crate::sql::resolve::uses::Rep;
 use crate::sql::text::plain::plain_query;
 use crate::sql::text::supported;
 use crate::sql::values::walk::{Emit, Walk};
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, TableAlias,
-    TableFactor, TableWithJoins, Value,
+    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, OrderBy, OrderByKind,
+    Query, Select, SelectItem, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
 };
+use std::mem::{replace, take};
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 impl Rewriter<'_> {
@@ -48,6 +50,12 @@ impl Rewriter<'_> {
                 let (table, columns) = self.named(name)?;
                 if let ([_, ObjectNamePart::Identifier(of_database)], None) = (name.0.as_slice(), &alias) {
                     let name = of_database.clone();
+                    *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+                }
+                if let ([ObjectNamePart::Identifier(written)], None) = (name.0.as_slice(), &alias)
+                    && self.ctes.iter().any(|cte| cte.table == table && cte.name != table)
+                {
+                    let name = written.clone();
                     *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
                 }
                 *name = ObjectName::from(vec![quoted(&table)]);
@@ -102,18 +110,18 @@ impl Rewriter<'_> {
 
     fn join(&mut self, join: &mut Join) -> Result<(), Error> {
         let before = self.resolver.scopes.last().map_or(0, |scope| scope.relations.len());
+        join.join_operator = match replace(&mut join.join_operator, JoinOperator::CrossJoin(JoinConstraint::None)) {
+            JoinOperator::Semi(constraint) => JoinOperator::LeftSemi(constraint),
+            JoinOperator::Anti(constraint) => JoinOperator::LeftAnti(constraint),
+            other => other,
+        };
         self.asof(join)?;
         self.table(&mut join.relation)?;
         self.join_constraint(join, before)?;
         // What is only looked for is not there afterwards.
         let relations = self.resolver.scopes.last_mut().map(|scope| &mut scope.relations);
         match (&join.join_operator, relations) {
-            (
-                JoinOperator::Semi(_) | JoinOperator::LeftSemi(_) | JoinOperator::Anti(_) | JoinOperator::LeftAnti(_),
-                Some(relations),
-            ) => {
-                relations.truncate(before);
-            }
+            (JoinOperator::LeftSemi(_) | JoinOperator::LeftAnti(_), Some(relations)) => relations.truncate(before),
             (JoinOperator::RightSemi(_) | JoinOperator::RightAnti(_), Some(relations)) => {
                 relations.drain(..before);
             }
@@ -124,6 +132,7 @@ impl Rewriter<'_> {
 
     fn join_constraint(&mut self, join: &mut Join, before: usize) -> Result<(), Error> {
         let pairs_all = matches!(join.join_operator, JoinOperator::CrossJoin(_));
+        let outer = Outer::of(&join.join_operator);
         let (JoinOperator::Join(constraint)
         | JoinOperator::Inner(constraint)
         | JoinOperator::Left(constraint)
@@ -132,17 +141,15 @@ impl Rewriter<'_> {
         | JoinOperator::RightOuter(constraint)
         | JoinOperator::FullOuter(constraint)
         | JoinOperator::CrossJoin(constraint)
-        | JoinOperator::Semi(constraint)
         | JoinOperator::LeftSemi(constraint)
         | JoinOperator::RightSemi(constraint)
-        | JoinOperator::Anti(constraint)
         | JoinOperator::LeftAnti(constraint)
         | JoinOperator::RightAnti(constraint)) = &mut join.join_operator
         else {
             return Err(Error::sql("this kind of join is not supported"));
         };
         if let JoinConstraint::Using(names) = constraint {
-            *constraint = JoinConstraint::On(self.using(&names.clone(), before)?);
+            *constraint = JoinConstraint::On(self.using(&names.clone(), before, outer)?);
             return Ok(());
         }
         match constraint {
@@ -152,7 +159,7 @@ impl Rewriter<'_> {
                 *constraint = JoinConstraint::On(if names.is_empty() {
                     Expr::value(Value::Boolean(true))
                 } else {
-                    self.using(&names, before)?
+                    self.using(&names, before, outer)?
                 });
                 Ok(())
             }
@@ -185,11 +192,15 @@ impl Rewriter<'_> {
         Ok(common.map(|name| ObjectName::from(vec![quoted(&name)])).collect())
     }
 
-    /// The tables whose columns `using` compares: the first of those before that has the name, and the joined one.
-    fn sides_of(&mut self, name: &str, before: usize) -> Result<(Option<String>, Option<String>), Error> {
+    /// The tables whose columns `using` compares: those that have the column so far, and the joined one.
+    fn sides_of(&mut self, name: &str, before: usize) -> Result<(Option<Merged>, Option<String>), Error> {
         let Resolver { scopes, sources, records, .. } = &mut self.resolver;
-        let relations = scopes.last().map_or(&[][..], |scope| &scope.relations);
-        let (left, right) = relations.split_at(before.min(relations.len()));
+        let Some(scope) = scopes.last() else { return Ok((None, None)) };
+        let (left, right) = scope.relations.split_at(before.min(scope.relations.len()));
+        let right = right.first().map(|relation| relation.alias.clone());
+        if let Some(merged) = scope.using.iter().find(|merged| merged.name == name) {
+            return Ok((Some(merged.clone()), right));
+        }
         let mut found = left.first();
         for relation in left.iter().filter(|_| left.len() > 1) {
             let has = match &relation.columns {
@@ -201,32 +212,43 @@ impl Rewriter<'_> {
                 break;
             }
         }
-        let alias = |relation: &Relation| relation.alias.clone();
-        Ok((found.map(alias), right.first().map(alias)))
+        let alone = |relation: &Relation| {
+            let tables = vec![relation.alias.clone()];
+            Merged { name: name.to_owned(), sides: tables.clone(), tables }
+        };
+        Ok((found.map(alone), right))
     }
 
-    /// Converts `using (a, b)` to a condition. From here on, the names mean the columns of the left table.
-    fn using(&mut self, names: &[ObjectName], before: usize) -> Result<Expr, Error> {
+    /// Converts `using (a, b)` to a condition. From here on, each name means one column of both tables.
+    fn using(&mut self, names: &[ObjectName], before: usize, outer: Outer) -> Result<Expr, Error> {
         let mut condition = None;
         for name in names {
             let name = match name.0.as_slice() {
                 [ObjectNamePart::Identifier(ident)] => ident.value.clone(),
                 _ => return Err(Error::sql(format!("`using ({name})` takes names of columns"))),
             };
-            let (Some(left), Some(right)) = self.sides_of(&name, before)? else {
+            let (Some(mut merged), Some(right)) = self.sides_of(&name, before)? else {
                 return Err(Error::sql("`using` needs two tables"));
             };
-            let (left, right) = (&left, &right);
-            let mut side = |relation: &str| -> Result<Expr, Error> {
+            let mut key = |relation: &String| -> Result<Expr, Error> {
                 let expr = Expr::CompoundIdentifier(vec![quoted(relation), quoted(&name)]);
                 match self.resolver.field_at(&expr)? {
                     Some(field) => Ok(self.resolver.column(&field, Rep::Key)),
                     None => Ok(expr),
                 }
             };
-            let equal = Expr::BinaryOp { left: side(left)?.into(), op: BinaryOperator::Eq, right: side(right)?.into() };
+            let mut left = merged.sides.iter().map(&mut key).collect::<Result<Vec<_>, Error>>()?;
+            let left = if left.len() == 1 { left.remove(0) } else { call("coalesce", left) };
+            let equal = Expr::BinaryOp { left: left.into(), op: BinaryOperator::Eq, right: key(&right)?.into() };
+            merged.tables.push(right.clone());
+            match outer {
+                Outer::Left => {}
+                Outer::Right => merged.sides = vec![right],
+                Outer::Both => merged.sides.push(right),
+            }
             if let Some(scope) = self.resolver.scopes.last_mut() {
-                scope.using.push((name, left.clone()));
+                scope.using.retain(|other| other.name != name);
+                scope.using.push(merged);
             }
             condition = Some(match condition {
                 None => equal,
@@ -234,5 +256,85 @@ impl Rewriter<'_> {
             });
         }
         condition.ok_or_else(|| Error::sql("`using ()` names nothing"))
+    }
+}
+
+/// Which tables of a join have all of their rows in it, so that a merged column has its value from there.
+#[derive(Clone, Copy, Debug)]
+enum Outer {
+    /// Or neither: then the values are equal.
+    Left,
+    Right,
+    Both,
+}
+
+impl Outer {
+    fn of(operator: &JoinOperator) -> Self {
+        match operator {
+            JoinOperator::FullOuter(_) => Self::Both,
+            JoinOperator::Right(_)
+            | JoinOperator::RightOuter(_)
+            | JoinOperator::RightSemi(_)
+            | JoinOperator::RightAnti(_) => Self::Right,
+            _ => Self::Left,
+        }
+    }
+}
+
+/// Puts the columns that `using` makes of several in the places of their names.
+pub(crate) fn merge_columns(select: &mut Select, order_by: Option<&mut OrderBy>, using: &[Merged]) {
+    let mut merging = Merging { using, depth: 0 };
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(Expr::Identifier(name)) = item {
+            let (expr, alias) = (Expr::Identifier(name.clone()), name.clone());
+            *item = SelectItem::ExprWithAlias { expr, alias };
+        }
+    }
+    let from = take(&mut select.from);
+    let _whole = select.visit(&mut merging);
+    select.from = from;
+    let named = |name: &str| {
+        select
+            .projection
+            .iter()
+            .any(|item| matches!(item, SelectItem::ExprWithAlias { alias, .. } if alias.value == name))
+    };
+    for key in order_by.into_iter().flat_map(|order_by| match &mut order_by.kind {
+        OrderByKind::Expressions(keys) => keys.iter_mut(),
+        OrderByKind::All(_) => [].iter_mut(),
+    }) {
+        // A name of the output goes before a column.
+        if !matches!(&key.expr, Expr::Identifier(name) if named(&name.value)) {
+            let _whole = key.expr.visit(&mut merging);
+        }
+    }
+}
+
+/// Replaces names outside of subqueries.
+struct Merging<'u> {
+    using: &'u [Merged],
+    depth: usize,
+}
+
+impl VisitorMut for Merging<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Identifier(name) = &*expr
+            && let Some(merged) = self.using.iter().find(|merged| self.depth == 0 && merged.name == name.value)
+        {
+            *expr = merged.expr();
+        }
+        ControlFlow::Continue(())
     }
 }

@@ -13,7 +13,7 @@ use crate::sql::base::names::{Names, column_name};
 use crate::sql::base::syntax::{aliased, call, quoted};
 use crate::sql::resolve::columns::{ComputedRef, Derived, DerivedKind, FieldRef, Resolved};
 use crate::sql::resolve::resolver::Context;
-use crate::sql::resolve::scope::Columns;
+use crate::sql::resolve::scope::{Columns, Merged};
 use crate::sql::resolve::uses::{NeedKind, Rep, Style};
 use crate::sql::values::count_exists;
 use crate::sql::values::walk::{Emit, Walk};
@@ -93,8 +93,10 @@ impl Rewriter<'_> {
         }
         // `using (a)` makes one column of two.
         let using = self.resolver.scopes.last().map_or_else(Vec::new, |scope| scope.using.clone());
-        let is_other =
-            |name: &str, of: &str| relation.is_none() && using.iter().any(|(using, left)| using == name && left != of);
+        let merged = |name: &str, of: &String| {
+            let is_it = |merged: &&Merged| merged.name == name && merged.tables.contains(of);
+            using.iter().find(is_it).filter(|_| relation.is_none())
+        };
         let mut items = Vec::new();
         for relation in &wanted {
             match &relation.columns {
@@ -122,7 +124,8 @@ impl Rewriter<'_> {
                         continue;
                     }
                     for key in keys {
-                        if is_other(&key, &relation.alias) {
+                        if let Some(merged) = merged(&key, &relation.alias) {
+                            items.extend(merged_item(merged, &relation.alias));
                             continue;
                         }
                         let field = field(Path::root().key(key.as_str()));
@@ -130,9 +133,11 @@ impl Rewriter<'_> {
                     }
                 }
                 Columns::These(columns) => {
-                    for column in
-                        columns.iter().filter(|column| !is_other(&column.name, &relation.alias) && column.name != NEXT)
-                    {
+                    for column in columns.iter().filter(|column| column.name != NEXT) {
+                        if let Some(merged) = merged(&column.name, &relation.alias) {
+                            items.extend(merged_item(merged, &relation.alias));
+                            continue;
+                        }
                         let parts = Expr::CompoundIdentifier(vec![quoted(&relation.alias), quoted(&column.name)]);
                         if let Some(resolved) = self.resolver.resolve(&parts)? {
                             items.push((Some(column.name.clone()), ItemExpr::Resolved(resolved)));
@@ -265,6 +270,12 @@ fn is_plain(options: &WildcardAdditionalOptions) -> bool {
 }
 
 type Column = (Option<String>, ItemExpr);
+
+/// The column of `*` that `using` makes of those of several tables: it stands where the first one does.
+fn merged_item(merged: &Merged, table: &String) -> Option<Column> {
+    let stands_here = merged.tables.first() == Some(table);
+    stands_here.then(|| (Some(merged.name.clone()), ItemExpr::Expr(merged.expr().into())))
+}
 
 /// The columns of `*` after `exclude`, `replace` and `rename`.
 fn changed(mut columns: Vec<Column>, options: &WildcardAdditionalOptions) -> Result<Vec<Column>, Error> {

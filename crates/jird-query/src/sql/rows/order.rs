@@ -11,9 +11,11 @@ use crate::sql::base::functions::SORT_KEY;
 use crate::sql::base::syntax::{bare, call, number, quoted};
 use crate::sql::resolve::columns::{Derived, DerivedKind, Resolved};
 use crate::sql::resolve::resolver::Context;
+use crate::sql::resolve::scope::Columns;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::values::walk::Walk;
-use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value};
+use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value, visit_expressions_mut};
+use std::ops::ControlFlow;
 
 impl Rewriter<'_> {
     /// Rewrites the `order by` of a `select`. The name or number of one of its columns stands for that column's value.
@@ -26,6 +28,7 @@ impl Rewriter<'_> {
         let order_by = order_by.map(|order_by| by_all(order_by, items.iter().map(|item| item.name.as_str())));
         for key in keys(order_by)? {
             let Some(item) = item_of(&key.expr, items).or_else(|| same_item(&key.expr, items)) else {
+                self.aliases(&mut key.expr, items)?;
                 let is_field = self.resolver.field_at(&key.expr)?.is_some();
                 match self.any(&mut key.expr, Context::default())? {
                     Form::Json => key.expr = to_order(key.expr.clone()),
@@ -49,6 +52,37 @@ impl Rewriter<'_> {
                 _ => Expr::Identifier(quoted(&item.name)),
             };
         }
+        Ok(())
+    }
+}
+
+impl Rewriter<'_> {
+    /// Puts columns in the places of their aliases in a key, unless a field of a table has such a name.
+    fn aliases(&mut self, key: &mut Expr, items: &[Item]) -> Result<(), Error> {
+        let mut replaced = Vec::new();
+        for item in items.iter().filter(|item| item.alias) {
+            let ItemExpr::Expr(expr) = &item.expr else { continue };
+            let mut is_field = false;
+            for relation in self.resolver.scopes.last().iter().flat_map(|scope| &scope.relations) {
+                is_field |= match &relation.columns {
+                    Columns::Any(source) => {
+                        self.resolver.records.has(&self.resolver.sources[*source].table, &item.name)?
+                    }
+                    Columns::These(columns) => columns.iter().any(|column| column.name == item.name),
+                };
+            }
+            if !is_field {
+                replaced.push((&item.name, Expr::Nested(expr.clone())));
+            }
+        }
+        let _whole = visit_expressions_mut(key, |expr| {
+            if let Expr::Identifier(name) = &*expr
+                && let Some((_, column)) = replaced.iter().find(|(alias, _)| **alias == name.value)
+            {
+                *expr = column.clone();
+            }
+            ControlFlow::<()>::Continue(())
+        });
         Ok(())
     }
 }

@@ -5,12 +5,12 @@
 //! `intersect` are one value however they are spelled.
 
 use super::order::order_by_name;
-use super::state::Rewriter;
+use super::state::{Cte, Rewriter};
 use crate::base::error::Error;
 use crate::base::named::Named;
 use crate::sql::base::forms::{Form, canonical, to_json};
 use crate::sql::base::literal::{is_long, literal};
-use crate::sql::base::syntax::{quote, take_names};
+use crate::sql::base::syntax::{quote, quoted, take_names};
 use crate::sql::resolve::columns::{Derived, DerivedKind};
 use crate::sql::resolve::resolver::{Context, Known, Records, Resolver};
 use crate::sql::resolve::uses::{Output, OutputKind, Rep, Rewritten, Style};
@@ -82,14 +82,19 @@ impl<'k> Walk<'k> for Rewriter<'k> {
             for cte in &mut with.cte_tables {
                 self.names = take_names(&mut cte.alias, &cte.query);
                 let name = quote(&mut cte.alias.name);
+                if self.ctes.iter().any(|outer| outer.name == name) {
+                    self.subqueries += 1;
+                    cte.alias.name = quoted(&format!("{name}:{}", self.subqueries));
+                }
+                let table = cte.alias.name.value.clone();
                 if with.recursive && mentions(&cte.query, &name) {
-                    self.recursive(&mut cte.query, &name)?;
+                    self.recursive(&mut cte.query, name, table)?;
                     continue;
                 }
                 let columns = self
                     .query(&mut cte.query, Emit::All, self.resolver.scopes.is_empty())
                     .map_err(|error| views::of_view(error, &name))?;
-                self.ctes.push((name, Rc::new(columns)));
+                self.ctes.push(Cte { name, table, columns: Rc::new(columns) });
             }
             self.names = names;
         }
@@ -108,7 +113,7 @@ impl<'k> Walk<'k> for Rewriter<'k> {
 
 impl Rewriter<'_> {
     /// Rewrites a query that reads its own result: `select … union all select … from name …`.
-    fn recursive(&mut self, query: &mut Query, name: &str) -> Result<(), Error> {
+    fn recursive(&mut self, query: &mut Query, name: String, table: String) -> Result<(), Error> {
         let SetExpr::SetOperation { left, op: SetOperator::Union, right, .. } = &mut *query.body else {
             return Err(Error::sql(format!("`{name}` reads itself: write it as `select … union all select …`")));
         };
@@ -119,7 +124,8 @@ impl Rewriter<'_> {
         let first = self.body(left, Emit::Fixed(Rep::Typed), false)?;
         let computed =
             |column: &Derived| Derived { name: column.name.clone(), kind: DerivedKind::Computed(form(column)) };
-        self.ctes.push((name.to_owned(), Rc::new(first.iter().map(computed).collect())));
+        let columns = Rc::new(first.iter().map(computed).collect());
+        self.ctes.push(Cte { name: name.clone(), table, columns });
         let next = self.body(right, Emit::Fixed(Rep::Typed), false)?;
         if first.len() != next.len() {
             let message = format!("`{name}` begins with {} columns and goes on with {}", first.len(), next.len());

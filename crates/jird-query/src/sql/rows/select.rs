@@ -1,5 +1,6 @@
 //! Rewrites a `select`, clause by clause.
 
+use super::from::merge_columns;
 use super::state::Rewriter;
 use crate::base::error::Error;
 use crate::sql::base::functions::STREAM;
@@ -10,12 +11,13 @@ use crate::sql::resolve::scope::Scope;
 use crate::sql::text::supported;
 use crate::sql::values::walk::Emit;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, OrderBy, Select, SelectItem};
+use std::cell::RefCell;
 
 impl Rewriter<'_> {
     pub(crate) fn select(
         &mut self,
         select: &mut Select,
-        order_by: Option<&mut OrderBy>,
+        mut order_by: Option<&mut OrderBy>,
         emit: Emit,
         outermost: bool,
     ) -> Result<Vec<Derived>, Error> {
@@ -26,6 +28,11 @@ impl Rewriter<'_> {
         }
         self.resolver.scopes.push(Scope::default());
         self.from(&mut select.from)?;
+        let using = self.resolver.scopes.last().map_or_else(Vec::new, |scope| scope.using.clone());
+        let several: Vec<_> = using.into_iter().filter(|merged| merged.sides.len() > 1).collect();
+        if !several.is_empty() {
+            merge_columns(select, order_by.as_deref_mut(), &several);
+        }
         if let Some(condition) = &mut select.selection {
             self.walk().conjuncts(condition, true)?;
             self.resolver.require(condition);
@@ -57,12 +64,20 @@ impl Rewriter<'_> {
         select.projection.iter().any(wildcard) || self.names_something(select)
     }
 
-    /// Whether a `select` names a column or an aggregate. What its subqueries name is theirs, unless they say otherwise.
+    /// Whether a `select` names a column or an aggregate; the parameter of a lambda is neither. What its subqueries name is theirs, unless they say otherwise.
     fn names_something(&self, select: &Select) -> bool {
+        let parameters = RefCell::new(Vec::new());
+        let is_parameter = |name: &Ident| parameters.borrow().contains(&name.value);
         let is_stream = |name: &Ident| name.quote_style.is_none() && name.value.eq_ignore_ascii_case(STREAM);
         has_expr_within(select, |expr, depth| match expr {
-            Expr::CompoundIdentifier(names) => depth == 0 || names.first().is_some_and(is_stream),
-            Expr::Identifier(_) => depth == 0,
+            Expr::Lambda(lambda) => {
+                parameters.borrow_mut().extend(lambda.params.iter().map(|parameter| parameter.name.value.clone()));
+                false
+            }
+            Expr::CompoundIdentifier(names) => {
+                depth == 0 && !names.first().is_some_and(is_parameter) || names.first().is_some_and(is_stream)
+            }
+            Expr::Identifier(name) => depth == 0 && !is_parameter(name),
             Expr::Function(function) => depth == 0 && (self.resolver.aggregates)(&function_name(function)),
             _ => false,
         })

@@ -18,7 +18,7 @@ pub(crate) const NEXT: &str = "next:";
 /// Rewrites a query: each file of this room does a clause.
 pub(crate) struct Rewriter<'k> {
     pub(crate) resolver: Resolver<'k>,
-    pub(crate) ctes: Vec<(String, Rc<Vec<Derived>>)>,
+    pub(crate) ctes: Vec<Cte>,
     /// The names of the next `select`'s columns, from `as t (a, b)`.
     pub(crate) names: Option<Vec<String>>,
     pub(crate) subqueries: usize,
@@ -27,6 +27,14 @@ pub(crate) struct Rewriter<'k> {
     /// The keys of the columns that the records of the result become.
     pub(crate) apart: Vec<String>,
     pub(crate) style: Style,
+}
+
+/// A name of `with`.
+pub(crate) struct Cte {
+    pub(crate) name: String,
+    /// What DataFusion calls it, which knows each name once.
+    pub(crate) table: String,
+    pub(crate) columns: Rc<Vec<Derived>>,
 }
 
 impl<'k> Rewriter<'k> {
@@ -58,10 +66,10 @@ impl<'k> Rewriter<'k> {
             return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'")));
         };
         let is_stream = ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case(STREAM);
-        let is_cte = |name: &str| self.ctes.iter().any(|(other, _)| other == name);
+        let is_cte = |name: &str| self.ctes.iter().any(|cte| cte.name == name);
         let table = if is_stream && !is_cte(&ident.value) { STREAM.to_owned() } else { ident.value.clone() };
-        if let Some((_, columns)) = self.ctes.iter().rev().find(|(other, _)| *other == table) {
-            return Ok((table, Columns::These(Rc::clone(columns))));
+        if let Some(cte) = self.ctes.iter().rev().find(|cte| cte.name == table) {
+            return Ok((cte.table.clone(), Columns::These(Rc::clone(&cte.columns))));
         }
         if let Some(named) = self.resolver.named {
             let table = match named.iter().find(|named| named.name == ident.value) {

@@ -3,6 +3,7 @@
 pub(crate) mod copy;
 pub(crate) mod counted;
 pub(crate) mod depth;
+mod dialect;
 pub(crate) mod ordered_groups;
 pub(crate) mod parse;
 pub(crate) mod plain;

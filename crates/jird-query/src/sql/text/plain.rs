@@ -1,9 +1,9 @@
 //! Reads SQL that is in plain form, also what the rewrite itself puts together.
 
+use super::dialect::Ours;
 use super::statements::known;
 use crate::base::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, TableFactor};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
@@ -35,7 +35,7 @@ pub(crate) fn around(outer: &str, inner: Box<Query>) -> Result<Box<Query>, Error
 
 /// The tokens of a text.
 pub(crate) fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, Error> {
-    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
+    let tokens = Tokenizer::new(&Ours, sql).tokenize_with_location();
     tokens.map_err(|error| Error::parser(&error))
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn parser(written: &[TokenWithSpan]) -> Result<Parser<'static>, Error
         }
         tokens.push(TokenWithSpan { token: Token::RParen, span });
     }
-    Ok(Parser::new(&GenericDialect {}).with_tokens_with_locations(tokens))
+    Ok(Parser::new(&Ours).with_tokens_with_locations(tokens))
 }
 
 /// Puts `select *` before each `from` that begins a query without one.

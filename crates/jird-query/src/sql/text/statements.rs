@@ -1,7 +1,7 @@
 //! Statements and clauses of `DuckDB` that the parser does not know, token by token: `pivot t on a using sum(b)`,
 //! `unpivot t on a, b`, `asof join`, `using sample`.
 
-use datafusion::sql::sqlparser::dialect::GenericDialect;
+use super::dialect::Ours;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 /// What the name of a pivoted table begins with whose groups are named: they follow.
@@ -60,7 +60,7 @@ fn begins_pivot(tokens: &[TokenWithSpan], at: usize) -> bool {
 }
 
 fn of_text(text: &str) -> Vec<TokenWithSpan> {
-    Tokenizer::new(&GenericDialect {}, text).tokenize_with_location().unwrap_or_default()
+    Tokenizer::new(&Ours, text).tokenize_with_location().unwrap_or_default()
 }
 
 /// The clauses of a statement that begins at a place, outside of brackets, and the place where it ends.

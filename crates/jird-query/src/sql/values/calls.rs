@@ -4,7 +4,6 @@
 //! function makes of values of several kinds is said once, by [`Mixing`]. What must hold: a value that a function does
 //! not take is counted for a note, and never changed without one.
 
-use super::times::{is_range_of_times, is_span, is_time};
 use super::walk::Walk;
 use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, mixed, of_key, to_json, to_key, to_order, uncounted_numbers};
@@ -13,8 +12,9 @@ use crate::sql::base::functions::{
 };
 use crate::sql::base::literal;
 use crate::sql::base::syntax::{
-    arguments, arguments_mut, bracketed, call, function_name, is_call, is_distinct, number, string,
+    arguments, arguments_mut, bracketed, call, function_name, has_wildcard, is_call, is_distinct, number, string,
 };
+use crate::sql::base::times::{is_range_of_times, is_span, is_time};
 use crate::sql::resolve::kinds::Mixing;
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::{NeedKind, Rep};
@@ -79,6 +79,9 @@ impl dyn Walk<'_> + '_ {
             return self.any(expr, context);
         }
         let aggregate = (self.resolver().aggregates)(&name);
+        if is_distinct(function) && has_wildcard(function) {
+            return Err(Error::sql(format!("`{expr}`: name what is counted once, as in `{name}(distinct a)`")));
+        }
         let mixing = Mixing::of(&name, aggregate);
         let inner = Context {
             // `grouping(x)` asks about a group.

@@ -4,13 +4,13 @@
 //! type, or JSON text. This file knows the kinds of expressions, and hands each one to the file that rewrites it. What
 //! must hold: a constant keeps all of its digits, and two values are compared as JSON unless both have one type.
 
-use super::times::is_span;
 use super::walk::{Emit, Walk};
 use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, compared, mixed, to_json};
 use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT};
 use crate::sql::base::literal::{is_json, is_long};
 use crate::sql::base::syntax::{arguments, bracketed, call, is_call, null, number, string};
+use crate::sql::base::times::is_span;
 use crate::sql::resolve::columns::{DerivedKind, Resolved};
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::{Kept, Rep};

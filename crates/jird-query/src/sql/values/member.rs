@@ -9,7 +9,8 @@ use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, to_json};
 use crate::sql::base::functions::IN_ROWS;
 use crate::sql::base::syntax::{bracketed, call, qualified, string};
-use crate::sql::resolve::columns::{Derived, DerivedKind};
+use crate::sql::base::times::read_times;
+use crate::sql::resolve::columns::{Derived, DerivedKind, FieldRef};
 use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::text::plain::plain_query;
@@ -17,6 +18,8 @@ use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, FunctionArguments, GroupByExpr, Query, SelectItem, SetExpr, TableFactor,
     UnaryOperator,
 };
+use jird::{Kind, Path};
+use jird_formats::ColumnType;
 
 /// The name of the subquery in the query that makes one list of its rows.
 const ROWS: &str = "in_rows";
@@ -29,8 +32,15 @@ impl dyn Walk<'_> + '_ {
         if let Expr::Tuple(_) = **subject {
             return self.in_rows(expr, context);
         }
+        read_times(subject, subquery);
         let (columns, is_correlated) = self.columns_of(subquery)?;
-        let is_key = matches!(columns.as_slice(), [Derived { kind: DerivedKind::Fixed(_, Rep::Key), .. }]);
+        let is_key = match columns.as_slice() {
+            [Derived { kind: DerivedKind::Fixed(origins, Rep::Key), .. }] => {
+                // Of values of different kinds it is unknown whether they are equal, which a join does not say.
+                !*negated || self.is_of_one_kind(subject, origins)?
+            }
+            _ => false,
+        };
         if !is_key || *negated && is_correlated {
             return self.in_list_of(expr, &columns, is_correlated, context);
         }
@@ -41,9 +51,25 @@ impl dyn Walk<'_> + '_ {
 
     /// Rewrites a condition whose answer may be unknown.
     pub(crate) fn in_rows(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
-        let Expr::InSubquery { subquery, .. } = expr else { return Ok(()) };
+        let Expr::InSubquery { expr: subject, subquery, .. } = expr else { return Ok(()) };
+        read_times(subject, subquery);
         let (columns, is_correlated) = self.columns_of(subquery)?;
         self.in_list_of(expr, &columns, is_correlated, context)
+    }
+
+    /// Whether the values of an expression, and those of these fields, are of one kind.
+    fn is_of_one_kind(&mut self, subject: &Expr, origins: &[(usize, Path)]) -> Result<bool, Error> {
+        let Some(field) = self.resolver().field_at(subject)? else { return Ok(false) };
+        let kind = |kind: ColumnType| match kind {
+            ColumnType::Json => None,
+            ColumnType::Bool => Some(Kind::Bool),
+            ColumnType::Text => Some(Kind::String),
+            _ => Some(Kind::Number),
+        };
+        let all: Vec<_> = self.resolver().types(&FieldRef { origins: origins.to_vec(), ..field.clone() }).collect();
+        let mut kinds = self.resolver().types(&field).chain(all).map(kind);
+        let first = kinds.next().flatten();
+        Ok(first.is_some() && kinds.all(|kind| kind == first))
     }
 
     /// Rewrites a subquery. Returns its columns, and whether it may depend on the outer row.
@@ -99,7 +125,7 @@ fn list_of(subquery: &Query, columns: &[Derived], is_correlated: bool) -> Result
     let mut query = if is_correlated {
         // DataFusion looks for outer columns in the subquery itself.
         collected(subquery, &mut values).ok_or_else(|| {
-            Error::sql(format!("`in ({subquery})` here: a subquery that depends on the outer row is a plain `select`"))
+            Error::sql("`in (select …)` here: a subquery that depends on the outer row is a plain `select`")
         })?
     } else {
         let mut query = *plain_query(&format!("SELECT 1 FROM (SELECT 1) AS {ROWS}"))?;

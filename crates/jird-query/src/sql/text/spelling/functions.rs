@@ -224,8 +224,21 @@ fn parameter(body: &mut Expr) -> Option<Ident> {
         return match body {
             Expr::IsNull(inner)
             | Expr::IsNotNull(inner)
+            | Expr::IsTrue(inner)
+            | Expr::IsNotTrue(inner)
+            | Expr::IsFalse(inner)
+            | Expr::IsNotFalse(inner)
+            | Expr::IsUnknown(inner)
+            | Expr::IsNotUnknown(inner)
+            | Expr::IsDistinctFrom(inner, _)
+            | Expr::IsNotDistinctFrom(inner, _)
             | Expr::Like { expr: inner, .. }
             | Expr::ILike { expr: inner, .. }
+            | Expr::SimilarTo { expr: inner, .. }
+            | Expr::RLike { expr: inner, .. }
+            | Expr::AnyOp { left: inner, .. }
+            | Expr::AllOp { left: inner, .. }
+            | Expr::AtTimeZone { timestamp: inner, .. }
             | Expr::InList { expr: inner, .. }
             | Expr::Between { expr: inner, .. }
             | Expr::Cast { expr: inner, .. } => parameter(inner),

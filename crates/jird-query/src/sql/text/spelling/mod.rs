@@ -6,7 +6,6 @@ mod clauses;
 mod constants;
 mod functions;
 mod operators;
-mod precedence;
 mod rows;
 
 pub(crate) use clauses::conjuncts;
@@ -15,17 +14,12 @@ use crate::base::error::Error;
 use crate::sql::base::literal::text;
 use crate::sql::base::names::column_name;
 use crate::sql::base::syntax::aliased;
-use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Query, Select, SelectItem, Visit, VisitMut, VisitorMut, visit_expressions,
-};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Query, Select, SelectItem, Visit, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
 /// Rewrites a query to plain forms.
 pub(crate) fn plain<T: Visit + VisitMut>(query: &mut T) -> Result<(), Error> {
-    let flow = visit_expressions(query, |expr| {
-        if precedence::is_wrong(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    match query.visit(&mut Speller { mends: flow.is_break(), ..Speller::default() }) {
+    match query.visit(&mut Speller::default()) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
     }
@@ -36,8 +30,6 @@ pub(crate) fn plain<T: Visit + VisitMut>(query: &mut T) -> Result<(), Error> {
 struct Speller {
     /// The names of the columns of each `select` around the current place, as the user wrote them.
     names: Vec<Vec<Option<String>>>,
-    /// Whether conditions are put together again.
-    mends: bool,
 }
 
 impl VisitorMut for Speller {
@@ -66,9 +58,6 @@ impl VisitorMut for Speller {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        if self.mends {
-            precedence::mend(expr);
-        }
         functions::lambda(expr);
         ControlFlow::Continue(())
     }

@@ -7,6 +7,7 @@ use crate::sql::base::chain::chain;
 use crate::sql::base::functions::{ALL, ANY, JSON_ARRAY};
 use crate::sql::base::literal::{literal, text};
 use crate::sql::base::syntax::{arguments, call, function_name, string};
+use crate::sql::base::times::read_times;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, Expr, GroupByExpr, Query, SelectItem, SetExpr, Subscript, UnaryOperator, Value,
 };
@@ -140,7 +141,7 @@ fn any(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
         (BinaryOperator::Eq, Expr::Array(array)) => {
             Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: false })
         }
-        (_, Expr::Subquery(query)) => Ok(of_elements(ANY, left, op, &rows_of(query)?)),
+        (_, Expr::Subquery(query)) => of_rows(ANY, left, op, query),
         (_, array) => Ok(of_elements(ANY, left, op, array)),
     }
 }
@@ -154,9 +155,15 @@ fn all(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
         (BinaryOperator::NotEq, Expr::Array(array)) => {
             Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: true })
         }
-        (_, Expr::Subquery(query)) => Ok(of_elements(ALL, left, op, &rows_of(query)?)),
+        (_, Expr::Subquery(query)) => of_rows(ALL, left, op, query),
         (_, array) => Ok(of_elements(ALL, left, op, array)),
     }
+}
+
+fn of_rows(function: &str, left: &Expr, op: &BinaryOperator, query: &Query) -> Result<Expr, Error> {
+    let (mut left, mut query) = (left.clone(), query.clone());
+    read_times(&mut left, &mut query);
+    Ok(of_elements(function, &left, op, &rows_of(&query)?))
 }
 
 /// The values of a query as an array; none if it has no rows.
