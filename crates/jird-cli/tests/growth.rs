@@ -114,7 +114,7 @@ fn columns_are_found_in_linear_time() {
 fn bad_records_cost_a_query_linear_time() {
     let bad = ["lines that open a string", "lines of x", "good lines"];
     let query = ["query", "--on-error", "skip", "select id where name like '%a%needle%'", "in.ndjson"];
-    assert_linear(&query, shapes::lines::ALL, &first(1, &bad));
-    // valgrind takes half a minute for each query, whatever its input.
+    // valgrind takes half a minute for each query, whatever its input: `cargo xtask deep growth` runs them.
+    assert_linear(&query, shapes::lines::ALL, &first(0, &bad));
     assert_linear(&["query", "select count(*)", "in.ndjson"], shapes::lines::ALL, &first(0, &["one long line"]));
 }

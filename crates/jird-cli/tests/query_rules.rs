@@ -153,34 +153,6 @@ fn a_date_that_an_interval_moves_is_a_time() {
 }
 
 #[test]
-fn kinds_are_as_unknown_in_a_subquery_as_in_a_list() {
-    all(&[
-        (
-            "select i, v in (true) as a, v in (select true) as b, v not in (true) as c, v not in (select true) as d \
-             from 'm.ndjson'",
-            &[
-                r#"{"i":1,"a":null,"b":null,"c":null,"d":null}"#,
-                r#"{"i":2,"a":true,"b":true,"c":false,"d":false}"#,
-                r#"{"i":3,"a":null,"b":null,"c":null,"d":null}"#,
-                r#"{"i":4,"a":null,"b":null,"c":null,"d":null}"#,
-            ],
-        ),
-        ("select i from 'm.ndjson' where v not in (select true)", &[]),
-        ("select i from 'm.ndjson' where v not in (select i from 'n.ndjson')", &[]),
-        ("select i from 'm.ndjson' where v not in (select v from 'm.ndjson' where i < 3)", &[]),
-        (
-            "select i from 'm.ndjson' where (i, v) not in (select i, true from 'm.ndjson' where i = 1)",
-            &[r#"{"i":2}"#, r#"{"i":3}"#, r#"{"i":4}"#],
-        ),
-        ("select k from 'l.ndjson' where k not in (select k from 'r.ndjson')", &[r#"{"k":1}"#]),
-        (
-            "select k from 'l.ndjson' where k not in (select nope from 'r.ndjson' where k > 9)",
-            &[r#"{"k":1}"#, r#"{"k":2}"#],
-        ),
-    ]);
-}
-
-#[test]
 fn a_moving_frame_is_computed_from_its_own_values() {
     all(&[
         (

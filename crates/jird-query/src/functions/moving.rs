@@ -57,6 +57,14 @@ impl AggregateUDFImpl for Moving {
         self.theirs.state_fields(args)
     }
 
+    fn default_value(&self, kind: &DataType) -> Result<ScalarValue> {
+        self.theirs.default_value(kind)
+    }
+
+    fn is_nullable(&self) -> bool {
+        self.theirs.is_nullable()
+    }
+
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
         self.theirs.order_sensitivity()
     }

@@ -88,7 +88,7 @@ impl<'k> Walk<'k> for Rewriter<'k> {
                 }
                 let table = cte.alias.name.value.clone();
                 if with.recursive && mentions(&cte.query, &name) {
-                    self.recursive(&mut cte.query, name, table)?;
+                    self.recursive(&mut cte.query, &name, table)?;
                     continue;
                 }
                 let columns = self
@@ -113,7 +113,7 @@ impl<'k> Walk<'k> for Rewriter<'k> {
 
 impl Rewriter<'_> {
     /// Rewrites a query that reads its own result: `select … union all select … from name …`.
-    fn recursive(&mut self, query: &mut Query, name: String, table: String) -> Result<(), Error> {
+    fn recursive(&mut self, query: &mut Query, name: &str, table: String) -> Result<(), Error> {
         let SetExpr::SetOperation { left, op: SetOperator::Union, right, .. } = &mut *query.body else {
             return Err(Error::sql(format!("`{name}` reads itself: write it as `select … union all select …`")));
         };
@@ -125,7 +125,7 @@ impl Rewriter<'_> {
         let computed =
             |column: &Derived| Derived { name: column.name.clone(), kind: DerivedKind::Computed(form(column)) };
         let columns = Rc::new(first.iter().map(computed).collect());
-        self.ctes.push(Cte { name: name.clone(), table, columns });
+        self.ctes.push(Cte { name: name.to_owned(), table, columns });
         let next = self.body(right, Emit::Fixed(Rep::Typed), false)?;
         if first.len() != next.len() {
             let message = format!("`{name}` begins with {} columns and goes on with {}", first.len(), next.len());

@@ -76,9 +76,9 @@ impl Dialect for Ours {
         }
         let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
         let left = Box::new(left.clone());
-        Some(right.map(|right| match negated {
-            true => Expr::IsNotDistinctFrom(left, right.into()),
-            false => Expr::IsDistinctFrom(left, right.into()),
+        Some(right.map(|right| {
+            let distinct = if negated { Expr::IsNotDistinctFrom } else { Expr::IsDistinctFrom };
+            distinct(left, right.into())
         }))
     }
 
@@ -115,7 +115,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     #[test]
-    fn distinct_from_binds_tighter_than_and() {
+    fn operators_bind_as_in_postgresql() {
         for (written, meant) in [
             ("a is not distinct from b and c < 5", "(a IS NOT DISTINCT FROM b) AND (c < 5)"),
             ("a is distinct from b or c and d", "(a IS DISTINCT FROM b) OR (c AND d)"),
@@ -140,7 +140,7 @@ mod tests {
             ("'n' || i like 'n%' and b", "(('n' || i) like 'n%') and b"),
             ("o ->> 'k' = 'v' and o -> 'n' + 1 > 2", "((o ->> 'k') = 'v') and (((o -> 'n') + 1) > 2)"),
             ("o ->> 'k' || 'z' is null", "((o ->> 'k') || 'z') is null"),
-            ("o -> 'a' -> 'b' in (1, 2)", "((o -> 'a') -> 'b') in (1, 2)"),
+            ("o -> 'a' -> 'b' in (1, 2)", "(o -> 'a' -> 'b') in (1, 2)"),
             ("list_transform(l, x -> 2 * x ^ 2 + 1)", "list_transform(l, x -> ((2 * (x ^ 2)) + 1))"),
             (
                 "list_filter(l, x -> x is not distinct from 1 or x > 2)",

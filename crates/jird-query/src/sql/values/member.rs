@@ -10,7 +10,7 @@ use crate::sql::base::forms::{Form, canonical, to_json};
 use crate::sql::base::functions::IN_ROWS;
 use crate::sql::base::syntax::{bracketed, call, qualified, string};
 use crate::sql::base::times::read_times;
-use crate::sql::resolve::columns::{Derived, DerivedKind, FieldRef};
+use crate::sql::resolve::columns::{Derived, DerivedKind};
 use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::text::plain::plain_query;
@@ -18,8 +18,6 @@ use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, FunctionArguments, GroupByExpr, Query, SelectItem, SetExpr, TableFactor,
     UnaryOperator,
 };
-use jird::{Kind, Path};
-use jird_formats::ColumnType;
 
 /// The name of the subquery in the query that makes one list of its rows.
 const ROWS: &str = "in_rows";
@@ -34,13 +32,7 @@ impl dyn Walk<'_> + '_ {
         }
         read_times(subject, subquery);
         let (columns, is_correlated) = self.columns_of(subquery)?;
-        let is_key = match columns.as_slice() {
-            [Derived { kind: DerivedKind::Fixed(origins, Rep::Key), .. }] => {
-                // Of values of different kinds it is unknown whether they are equal, which a join does not say.
-                !*negated || self.is_of_one_kind(subject, origins)?
-            }
-            _ => false,
-        };
+        let is_key = matches!(columns.as_slice(), [Derived { kind: DerivedKind::Fixed(_, Rep::Key), .. }]);
         if !is_key || *negated && is_correlated {
             return self.in_list_of(expr, &columns, is_correlated, context);
         }
@@ -55,21 +47,6 @@ impl dyn Walk<'_> + '_ {
         read_times(subject, subquery);
         let (columns, is_correlated) = self.columns_of(subquery)?;
         self.in_list_of(expr, &columns, is_correlated, context)
-    }
-
-    /// Whether the values of an expression, and those of these fields, are of one kind.
-    fn is_of_one_kind(&mut self, subject: &Expr, origins: &[(usize, Path)]) -> Result<bool, Error> {
-        let Some(field) = self.resolver().field_at(subject)? else { return Ok(false) };
-        let kind = |kind: ColumnType| match kind {
-            ColumnType::Json => None,
-            ColumnType::Bool => Some(Kind::Bool),
-            ColumnType::Text => Some(Kind::String),
-            _ => Some(Kind::Number),
-        };
-        let all: Vec<_> = self.resolver().types(&FieldRef { origins: origins.to_vec(), ..field.clone() }).collect();
-        let mut kinds = self.resolver().types(&field).chain(all).map(kind);
-        let first = kinds.next().flatten();
-        Ok(first.is_some() && kinds.all(|kind| kind == first))
     }
 
     /// Rewrites a subquery. Returns its columns, and whether it may depend on the outer row.
