@@ -140,7 +140,7 @@ impl AggregateUDFImpl for Sorted {
             .order
             .iter()
             .map(|(descending, nulls_first)| SortOptions { descending: *descending, nulls_first: *nulls_first });
-        Ok(Box::new(Rows {
+        Ok(Box::new(Collected {
             inner,
             columns: columns.collect(),
             arguments: self.arguments,
@@ -156,7 +156,7 @@ fn list_of(kind: &DataType) -> DataType {
 
 /// The rows of a group, as they arrive.
 #[derive(Debug)]
-struct Rows {
+struct Collected {
     inner: Box<dyn Accumulator>,
     /// The arguments and the keys of the order: the type of each column, and its parts.
     columns: Vec<(DataType, Vec<ArrayRef>)>,
@@ -165,7 +165,7 @@ struct Rows {
     distinct: bool,
 }
 
-impl Rows {
+impl Collected {
     /// Each column as a whole.
     fn whole(&self) -> Result<Vec<ArrayRef>> {
         let whole = |(kind, parts): &(DataType, Vec<ArrayRef>)| -> Result<ArrayRef> {
@@ -175,7 +175,7 @@ impl Rows {
         self.columns.iter().map(whole).collect()
     }
 
-    /// The places of the rows in the order that is wanted. Rows that it leaves equal stay as they are.
+    /// The places of the rows in the order that is wanted. Collected that it leaves equal stay as they are.
     fn order(&self, columns: &[ArrayRef]) -> Result<UInt32Array> {
         let keys = columns[self.arguments..].iter().zip(&self.order);
         let mut keys: Vec<_> =
@@ -194,7 +194,7 @@ impl Rows {
     }
 }
 
-impl Accumulator for Rows {
+impl Accumulator for Collected {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         for ((_, parts), values) in self.columns.iter_mut().zip(values) {
             parts.push(Arc::clone(values));
