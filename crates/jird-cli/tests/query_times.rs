@@ -86,7 +86,7 @@ fn a_value_that_is_no_time_is_null_and_counted() {
     for (sql, reason) in [
         ("select time_bucket('1 parsec', t)", "time_bucket takes a width"),
         ("select t at time zone 'Nowhere'", "takes the name of a zone"),
-        ("select to_char(t, '%Q')", "is no format of times"),
+        ("select to_char(t, '%Q')", "is not a format of times"),
         ("select to_char(t, 'FMMonth')", "no known pattern"),
     ] {
         let (_, said, code) = folder.query(&[sql, "t.ndjson"], b"");

@@ -28,7 +28,7 @@ pub(super) fn all() -> [ScalarUDF; 3] {
         of_one("url_encode", Makes::Always(DataType::Utf8), |args| {
             changed(args, |text| Some(utf8_percent_encode(text, ESCAPED).to_string()))
         }),
-        // What is no UTF-8 after decoding becomes null.
+        // What is not UTF-8 after decoding becomes null.
         of_one("url_decode", Makes::Always(DataType::Utf8), |args| {
             changed(args, |text| percent_decode_str(text).decode_utf8().ok().map(Into::into))
         }),

@@ -44,7 +44,7 @@ fn to_char(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
     let format = if format.contains('%') { format.to_owned() } else { strftime_of(format)? };
     let items: Vec<_> = StrftimeItems::new(&format).collect();
     if items.iter().any(|item| matches!(item, Item::Error)) {
-        return Err(Error::sql(format!("to_char: '{format}' is no format of times")).into());
+        return Err(Error::sql(format!("to_char: '{format}' is not a format of times")).into());
     }
     let times = column(args, 0)?;
     let zone = match times.data_type() {

@@ -18,7 +18,7 @@ pub(crate) struct Scope {
     pub(crate) relations: Vec<Relation>,
     /// The parameters of the lambdas around the current place, which go before all columns.
     pub(crate) variables: Vec<(String, Form)>,
-    /// The names in `using`, each of which means one column of several.
+    /// The columns that `using` makes of those of several tables.
     pub(crate) using: Vec<Merged>,
     /// Set while the part after `group by` is rewritten.
     pub(crate) grouped: Option<Grouped>,
