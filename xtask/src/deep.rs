@@ -2,13 +2,14 @@
 use crate::budget;
 use crate::deb;
 use crate::fuzz::{self, Amount};
+use crate::growth;
 use crate::house::House;
 use crate::migrate;
 use crate::miri;
 use crate::packages;
 use crate::python;
 use crate::step::{Log, Outcome, Step};
-use crate::test::{both, missing_for_narrow, narrow_tests};
+use crate::test::{aarch64, both, missing_for_narrow, narrow_tests};
 
 /// How long to fuzz each target, unless an option says otherwise.
 pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
@@ -42,13 +43,18 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             "random",
             "5,000 random queries beside DuckDB, 2,000 mutated ones, 500 by all ways of input and numbers of threads",
             |house, log| {
-                let mut command = house.cargo(["test", "--release", "--package", "jird-cli", "--test", "random"]);
-                log.run_tests(command.args(["--", "--nocapture"]).env("JIRD_RANDOM", "5000 2000 500"))
+                let mut command =
+                    house.cargo(["test", "--release", "--package", "jird-cli", "--test", "all", "random"]);
+                log.run_tests(command.env("JIRD_RANDOM", "5000 2000 500"))
             },
         ),
-        Step::new("growth", "the cost of the program's commands is linear on all shapes of input", |house, log| {
-            let mut command = house.cargo(["test", "--release", "--package", "jird-cli", "--test", "growth"]);
-            log.run_tests(command.env("JIRD_GROWTH", "all"))
+        Step::new(
+            "growth",
+            "the cost of every way into jird, and of the program's commands, is linear",
+            |house, log| growth::run(house, log, growth::Amount::All),
+        ),
+        Step::new("aarch64", "all tests of the engine on an emulated aarch64", |house, log| {
+            aarch64(house, log, &["--lib", "--test", "all", "--test", "exhaustive"])
         }),
         Step::new("narrow", "all tests of the engine on 32 bits", |house, log| match missing_for_narrow(house) {
             Some(missing) => Outcome::Skipped(missing),

@@ -52,7 +52,11 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             kernel(house, log, "avx512", has_avx512())
         }),
         // These compare no times, so they may have company; the longest first.
-        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64).in_company().alone_in(&["aarch64"]),
+        Step::new("aarch64", "every public way into the engine on an emulated aarch64", |house, log| {
+            aarch64(house, log, &EVERY_WAY)
+        })
+        .in_company()
+        .alone_in(&["aarch64"]),
         Step::new("miri", "every public way in under Miri, with small texts, in minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
         })
@@ -63,7 +67,13 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         })
         .in_company()
         .alone_in(&["fuzz"]),
-        growth::step().in_company().alone_in(&["profiling"]),
+        Step::new(
+            "growth",
+            "no way into jird takes more than linear time, in instructions: a third of the cases",
+            |house, log| growth::run(house, log, growth::Amount::Part),
+        )
+        .in_company()
+        .alone_in(&["profiling"]),
         checked().in_company().alone_in(&["checked"]),
         Step::new("narrow", "the engine on 32 bits: tests on i686, and what compiles to WebAssembly", narrow)
             .in_company()
@@ -148,20 +158,13 @@ pub(crate) fn both(one: Outcome, other: Outcome) -> Outcome {
 
 /// The engine's tests.
 fn engine(house: &House) -> Command {
-    with_texts(house, house.cargo(["test", "--package", "jird", "--lib", "--tests", "--examples"]))
-}
-
-/// The engine's tests in a build with other flags, in a target folder of its own. The programs that do nothing there, or
-/// the same as everywhere, are not compiled: `large`, `limits`, `memory`, `miri` and the example.
-fn engine_elsewhere(house: &House, folder: &str) -> Command {
-    let mut command = house.cargo(["test", "--package", "jird", "--lib", "--test", "all", "--test", "exhaustive"]);
-    command.arg("--target-dir").arg(house.target.join(folder));
-    with_texts(house, command)
-}
-
-fn with_texts(house: &House, mut command: Command) -> Command {
-    command.env("JIRD_EXHAUSTIVE", if house.require_all { EXHAUSTIVE_SLOW } else { EXHAUSTIVE_QUICK });
+    let mut command = house.cargo(["test", "--package", "jird", "--lib", "--tests", "--examples"]);
+    with_exhaustive(house, &mut command);
     command
+}
+
+fn with_exhaustive<'c>(house: &House, command: &'c mut Command) -> &'c mut Command {
+    command.env("JIRD_EXHAUSTIVE", if house.require_all { EXHAUSTIVE_SLOW } else { EXHAUSTIVE_QUICK })
 }
 
 /// The engine's tests with a kernel. The best kernel of this CPU is the one that `tests` ran them with.
@@ -199,36 +202,23 @@ fn has_avx512() -> bool {
     false
 }
 
+/// The build in which every unchecked access is checked and nothing else, as in a release. Builds with debug assertions
+/// check these accesses too.
 fn checked() -> Step {
     Step::new("checked", "every public way into the engine, optimised, every unchecked access checked", |house, log| {
-        log.run_tests(&mut checked_build(house, &["--lib", "--test", "exhaustive", "--test", "miri"]))
+        let mut command = house.cargo(["test", "--package", "jird", "--release", "--target-dir"]);
+        command.arg(house.target.join("checked")).args(EVERY_WAY);
+        command.env("JIRD_CHECKED", "1").env("JIRD_MIRI", "long");
+        log.run_tests(with_exhaustive(house, &mut command))
     })
 }
 
-/// The build in which every unchecked access is checked and nothing else, as in a release. Builds with debug assertions
-/// check these accesses too.
-fn checked_build(house: &House, tests: &[&str]) -> Command {
-    let mut command = house.cargo(["test", "--package", "jird", "--release", "--target-dir"]);
-    command.arg(house.target.join("checked")).args(tests);
-    command.env("JIRD_CHECKED", "1").env("JIRD_MIRI", "long");
-    with_texts(house, command)
-}
+/// Every public way into the engine, the kernels' own tests, and complete token strings: what builds with other flags or
+/// for other machines run. All of the engine's tests take minutes to compile: `deep` runs them.
+pub(crate) const EVERY_WAY: [&str; 5] = ["--lib", "--test", "exhaustive", "--test", "miri"];
 
-/// Tests of `all` in which no kernel has a part that other tests do not have: sizes and depths, types and streams that
-/// break rules, floats, events. They took nearly half of the time under the emulator, and run natively.
-const NO_KERNEL: [&str; 8] = [
-    "hostile::",
-    "neighbours::",
-    "differences_typed::",
-    "encode::floats_are_written_as_serde_json_does",
-    "objects::",
-    "filters::",
-    "unruly::",
-    "typed::errors::",
-];
-
-/// Cross-compiles with the tools that `aarch64.sh` installed, and runs under qemu.
-fn aarch64(house: &House, log: &mut Log) -> Outcome {
+/// Cross-compiles with the tools that `aarch64.sh` installed, and runs these tests under qemu.
+pub(crate) fn aarch64(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
     let rustc = house.tools.join("aarch64/rustc");
     let ready = house.answers(&rustc.to_string_lossy(), &["--version"])
         && house.answers("qemu-aarch64-static", &["--version"])
@@ -236,8 +226,9 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
     if !ready {
         return Outcome::Skipped("no compiler or emulator for aarch64: xtask/aarch64.sh installs them".into());
     }
-    let mut command = engine_elsewhere(house, "aarch64");
-    command.args(["--target", "aarch64-unknown-linux-gnu"]).env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED);
+    let mut command = house.cargo(["test", "--package", "jird", "--target", "aarch64-unknown-linux-gnu"]);
+    command.args(tests).arg("--target-dir").arg(house.target.join("aarch64"));
+    command.env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED).env("JIRD_MIRI", "long");
     // A quarter of the generated texts.
     command.env("JIRD_SLOW", "1").env("PROPTEST_CASES", "64");
     command.env("RUSTC", rustc);
@@ -247,7 +238,7 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
         "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
         "qemu-aarch64-static -cpu max,sve=off -L /usr/aarch64-linux-gnu",
     );
-    log.run_tests_but(&NO_KERNEL, &mut command)
+    log.run_tests(&mut command)
 }
 
 /// What a `usize` of 32 bits is tested with.
@@ -288,24 +279,4 @@ pub(crate) fn missing_for_narrow(house: &House) -> Option<String> {
     }
     let links = house.answers("cc", &["-m32", "-shared", "-x", "c", "/dev/null", "-o", "/dev/null"]);
     (!links).then(|| "no C library for 32 bits: apt-get install libc6-dev-i386 lib32gcc-12-dev".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::NO_KERNEL;
-    use std::fs;
-    use std::path::Path;
-
-    #[test]
-    fn what_is_left_out_under_the_emulator_is_there() {
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace").join("crates/jird/tests/all");
-        let read = |path: &str| fs::read_to_string(tests.join(path)).unwrap_or_default();
-        for name in NO_KERNEL {
-            let (module, inner) = name.split_once("::").expect("a module of `all`");
-            let inner = inner.trim_end_matches("::");
-            let text = read(&format!("{module}.rs")) + &read(&format!("{module}/mod.rs"));
-            let has_inner = text.contains(&format!("fn {inner}()")) || text.contains(&format!("mod {inner};"));
-            assert!(read("main.rs").contains(&format!("mod {module};")) && (inner.is_empty() || has_inner), "{name}");
-        }
-    }
 }

@@ -13,46 +13,64 @@ use std::process::ExitCode;
 use std::{io, thread};
 
 const USAGE: &str = "\
-usage: growth [--list | --all] [TEXT]
+usage: growth [--list | --all | --one-in N] [TEXT]
 
 Counts the instructions of every way into jird, on inputs of n, 2n and 4n bytes. Fails if a cost grows faster than its
 input. Needs valgrind. TEXT: only the cases whose name contains it.
 
-  --list    names the cases
-  --all     prints what each case costs, not only those that fail
+  --list      names the cases
+  --all       prints what each case costs, not only those that fail
+  --one-in N  runs one case in N, of every way and of every shape some
 ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["--measure", part, parts, rest @ ..] => measure(number(part), number(parts), rest),
-        ["--list", rest @ ..] => chosen(rest).iter().for_each(|case| println!("{}", case.name)),
+        ["--measure", part, parts, one_in, rest @ ..] => {
+            measure(number(part), number(parts), Choice::new(one_in, rest));
+        }
+        ["--list", rest @ ..] => Choice::new("1", rest).cases().iter().for_each(|case| println!("{}", case.name)),
         ["--help" | "-h"] => print!("{USAGE}"),
-        ["--all", rest @ ..] => return report(rest, true),
-        rest => return report(rest, false),
+        ["--all", rest @ ..] => return report(Choice::new("1", rest), true),
+        ["--one-in", one_in, rest @ ..] => return report(Choice::new(one_in, rest), false),
+        rest => return report(Choice::new("1", rest), false),
     }
     ExitCode::SUCCESS
 }
 
-/// The cases whose name contains the text, if a text is given.
-fn chosen(text: &[&str]) -> Vec<Case> {
-    let text = text.first().copied().unwrap_or_default();
-    cases().into_iter().filter(|case| case.name.contains(text)).collect()
+/// The cases to run: one in so many of those whose name contains the text.
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    one_in: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Choice<'a> {
+    fn new(one_in: &'a str, text: &[&'a str]) -> Self {
+        Self { one_in, text: text.first().copied().unwrap_or_default() }
+    }
+
+    /// The sum of a name's bytes decides, so that neither a way nor a shape is left out, as it would be by their order.
+    fn cases(self) -> Vec<Case> {
+        let one_in = number(self.one_in).max(1);
+        let sum = |name: &str| name.bytes().map(usize::from).sum::<usize>();
+        cases().into_iter().filter(|case| case.name.contains(self.text) && sum(&case.name) % one_in == 0).collect()
+    }
 }
 
 fn number(text: &str) -> usize {
-    text.parse().expect("the program itself writes these numbers")
+    text.parse().unwrap_or_else(|_| panic!("not a number: {text}"))
 }
 
 /// Runs every case of part `part` of `parts`. Prints a line for each call: how it ended, the input's length, and the
 /// name. Callgrind counts the calls' instructions.
-fn measure(part: usize, parts: usize, text: &[&str]) {
+fn measure(part: usize, parts: usize, choice: Choice<'_>) {
     // Valgrind supports no AVX-512, and not all of the AVX2 code that compilers write. All kernels run the same
     // algorithms.
     let portable = Kernel::named("portable").expect("every machine has it");
     portable.force().expect("no other kernel was forced");
-    for case in chosen(text).iter().skip(part).step_by(parts) {
+    for case in choice.cases().iter().skip(part).step_by(parts) {
         for times in [1, 2, 4] {
             let prepared = (case.prepare)(case.bytes * times);
             let bytes = prepared.bytes;
@@ -62,12 +80,12 @@ fn measure(part: usize, parts: usize, text: &[&str]) {
     }
 }
 
-fn report(text: &[&str], all: bool) -> ExitCode {
+fn report(choice: Choice<'_>, all: bool) -> ExitCode {
     if !callgrind::is_there() {
         eprintln!("valgrind is not there (apt-get install valgrind)");
         return ExitCode::from(2);
     }
-    let measured = match measured(text) {
+    let measured = match measured(choice) {
         Ok(measured) => measured,
         Err(error) => {
             eprintln!("{error}");
@@ -75,7 +93,7 @@ fn report(text: &[&str], all: bool) -> ExitCode {
         }
     };
     let (mut counted, mut failed) = (0, 0);
-    for case in chosen(text) {
+    for case in choice.cases() {
         let call = measured.get(&case.name);
         let fault = match call {
             None => Some("was not counted"),
@@ -103,10 +121,10 @@ struct Call {
 }
 
 /// The cost of each case, by its name. The cases are divided among as many processes as there are cores.
-fn measured(text: &[&str]) -> io::Result<BTreeMap<String, Call>> {
+fn measured(choice: Choice<'_>) -> io::Result<BTreeMap<String, Call>> {
     let parts = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let parts: Vec<_> = (0..parts).map(|part| scope.spawn(move || measured_part(part, parts, text))).collect();
+        let parts: Vec<_> = (0..parts).map(|part| scope.spawn(move || measured_part(part, parts, choice))).collect();
         let mut all = BTreeMap::new();
         for part in parts {
             all.extend(part.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))?);
@@ -115,11 +133,11 @@ fn measured(text: &[&str]) -> io::Result<BTreeMap<String, Call>> {
     })
 }
 
-fn measured_part(part: usize, parts: usize, text: &[&str]) -> io::Result<BTreeMap<String, Call>> {
+fn measured_part(part: usize, parts: usize, choice: Choice<'_>) -> io::Result<BTreeMap<String, Call>> {
     let program = std::env::current_exe()?;
     let folder = std::env::temp_dir().join(format!("jird-growth-{}-{part}", std::process::id()));
     let (part, parts) = (part.to_string(), parts.to_string());
-    let arguments = [&["--measure", &part, &parts], text].concat();
+    let arguments = ["--measure", &part, &parts, choice.one_in, choice.text];
     let (printed, counts) = callgrind::counts(&program, &arguments, &folder)?;
     let lines: Vec<Vec<&str>> = printed.lines().map(|line| line.splitn(3, '\t').collect()).collect();
     if lines.len() != counts.len() || lines.iter().any(|line| line.len() != 3) {

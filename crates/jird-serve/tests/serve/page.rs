@@ -1,4 +1,4 @@
-//! The page's files as they are sent. `jird-cli/tests/page.rs` clicks through the page itself.
+//! The page's files as they are sent. `jird-cli/tests/all/page/mod.rs` clicks through the page itself.
 
 use crate::common::{Service, TASKS};
 

@@ -1,0 +1,212 @@
+//! The command `serve`, as its users start it, ask it and end it; and what the guide says of it.
+#![cfg(all(feature = "serve", target_os = "linux"))]
+
+use crate::folder::{Folder, same_lines};
+use jird_formats::sqlite::rusqlite::Connection;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+const JIRD: &str = env!("CARGO_BIN_EXE_jird");
+
+/// A server, which ends with the test.
+struct Served {
+    child: Child,
+    /// What it has said on standard error when it began.
+    said: String,
+    address: String,
+}
+
+impl Served {
+    /// Serves at a free port.
+    fn start(folder: &Folder, args: &[&str]) -> Self {
+        let mut command = Command::new(JIRD);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).current_dir(&folder.0);
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        errors.read_line(&mut said).unwrap();
+        // Nobody else reads the log, and a full pipe would end it.
+        thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+        let address = said.trim().rsplit('/').next().unwrap().to_owned();
+        Self { child, said, address }
+    }
+
+    fn send(&self, signal: &str) {
+        let kill = format!("kill -{signal} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// A request with a connection of its own, and all of its answer.
+    fn ask(&self, method: &str, target: &str, body: Option<&str>) -> String {
+        self.try_ask(method, target, body).unwrap()
+    }
+
+    fn try_ask(&self, method: &str, target: &str, body: Option<&str>) -> std::io::Result<String> {
+        let mut socket = TcpStream::connect(&self.address)?;
+        let head = format!("{method} {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
+        let media = body.map_or("", |_| "Content-Type: application/json\r\n");
+        let body = body.unwrap_or_default();
+        let request = format!("{head}{media}Content-Length: {}\r\n\r\n{body}", body.len());
+        socket.write_all(request.as_bytes())?;
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn with_tasks() -> Folder {
+    let folder = Folder::new("serve");
+    let conn = Connection::open(folder.0.join("tasks.db")).unwrap();
+    conn.execute_batch(
+        "create table tasks (id integer primary key, title text not null, done boolean not null default 0);
+         insert into tasks values (1, 'Clean Room', 0), (2, 'Check Mail', 1)",
+    )
+    .unwrap();
+    folder
+}
+
+#[test]
+fn a_signal_ends_the_server_after_the_request_that_it_has_begun() {
+    let folder = with_tasks();
+    for (signal, code) in [("HUP", 129), ("INT", 130), ("TERM", 143)] {
+        let mut served = Served::start(&folder, &["tasks.db", "--write"]);
+        let mut socket = TcpStream::connect(&served.address).unwrap();
+        let head = format!("POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n", served.address);
+        write!(socket, "{head}Content-Length: 13\r\n\r\n{{").unwrap();
+        // When a later connection has its answer, this one is accepted, too.
+        assert!(served.ask("GET", "/tasks", None).starts_with("HTTP/1.1 200 "));
+        served.send(signal);
+        thread::sleep(Duration::from_millis(100));
+        socket.write_all(b"\"title\":\"x\"}").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{signal}: {answer}");
+        assert_eq!(served.child.wait().unwrap().code(), Some(code), "{signal}");
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_kill() {
+    let folder = with_tasks();
+    let mut rows = 2;
+    for round in 0..3 {
+        let served = Served::start(&folder, &["tasks.db", "--write"]);
+        let killer = {
+            let pid = served.child.id();
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(150 + 20 * round));
+                assert!(Command::new("sh").args(["-c", &format!("kill -9 {pid}")]).status().unwrap().success());
+            })
+        };
+        let mut acknowledged = 0;
+        while let Ok(answer) = served.try_ask("POST", "/tasks", Some("{\"title\":\"x\"}"))
+            && answer.starts_with("HTTP/1.1 201 ")
+        {
+            acknowledged += 1;
+        }
+        killer.join().unwrap();
+        assert!(acknowledged > 0);
+        let conn = Connection::open(folder.0.join("tasks.db")).unwrap();
+        let check: String = conn.query_row("pragma integrity_check", [], |row| row.get(0)).unwrap();
+        let found: i64 = conn.query_row("select count(*) from tasks", [], |row| row.get(0)).unwrap();
+        // The last one may be there without its answer.
+        assert!(check == "ok" && (rows + acknowledged..=rows + acknowledged + 1).contains(&found), "{found} {check}");
+        rows = found;
+    }
+}
+
+#[test]
+fn a_hundred_megabytes_take_less_than_thirty_of_memory() {
+    let folder = Folder::new("serve");
+    let conn = Connection::open(folder.0.join("big.db")).unwrap();
+    conn.execute_batch(
+        "create view big as with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+             select i as id, hex(zeroblob(1000)) as text from n",
+    )
+    .unwrap();
+    let served = Served::start(&folder, &["big.db"]);
+    for accept in ["application/json", "application/x-ndjson", "text/csv"] {
+        let mut socket = TcpStream::connect(&served.address).unwrap();
+        let head = format!("GET /big HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\n", served.address);
+        write!(socket, "{head}Connection: close\r\n\r\n").unwrap();
+        let len = std::io::copy(&mut socket, &mut std::io::sink()).unwrap();
+        assert!(len > 100_000_000, "{accept}: {len}");
+    }
+    let status = fs::read_to_string(format!("/proc/{}/status", served.child.id())).unwrap();
+    let kilobytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u32>().unwrap()
+    };
+    // Without the pages of the program's file, of which a build without optimisation has many.
+    let kilobytes = kilobytes("VmHWM:") - kilobytes("RssFile:");
+    assert!(kilobytes < 30_000, "{kilobytes} KB");
+}
+
+/// What the page shows is what a new server answers, one example after the other.
+#[test]
+fn the_guide_says_what_the_server_answers() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/serve.md")).unwrap();
+    let folder = with_tasks();
+    let served = Served::start(&folder, &["tasks.db", "--write"]);
+    let mut answered = 0;
+    for session in blocks(&page) {
+        for command in session.split("$ ").skip(1) {
+            let (command, wanted) = command.split_once('\n').unwrap();
+            let wanted: Vec<&str> = wanted.lines().collect();
+            let found = if command.starts_with("jird serve ") {
+                served.said.replace(&served.address, "127.0.0.1:8082")
+            } else {
+                curl(&served, command)
+            };
+            let found: Vec<&str> = found.lines().collect();
+            assert!(same_lines(&wanted, &found), "{command}\n{}", found.join("\n"));
+            answered += 1;
+        }
+    }
+    assert!(answered > 3);
+    // What a table of the page has in a request's query.
+    let (_, of_rows) = page.split_once("## Ask for rows").unwrap();
+    let (of_rows, _) = of_rows.split_once("## ").unwrap();
+    let rows = of_rows.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|row| row.split('`').next());
+    let queries: Vec<&str> = rows.filter(|code| code.contains('=') && !code.contains(' ')).collect();
+    assert!(queries.len() > 6);
+    for query in queries {
+        let answer = served.ask("GET", &format!("/tasks?{}", query.replace('"', "%22")), None);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{query}: {answer}");
+    }
+}
+
+/// The blocks of a page that are sessions.
+fn blocks(page: &str) -> impl Iterator<Item = &str> {
+    page.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("text\n"))
+}
+
+/// What `curl` prints, as far as the page needs it.
+#[track_caller]
+fn curl(served: &Served, command: &str) -> String {
+    let (mut target, mut body, mut shows_head) = ("", None, false);
+    for word in command.strip_prefix("curl ").unwrap_or_else(|| panic!("{command}")).split(' ') {
+        match word {
+            "-i" => shows_head = true,
+            "--json" => body = command.split('\'').nth(1),
+            _ if word.starts_with("localhost:8082/") => target = &word["localhost:8082".len()..],
+            _ if body.is_some() => {}
+            _ => panic!("{command}: {word}"),
+        }
+    }
+    let answer = served.ask(if body.is_some() { "POST" } else { "GET" }, target, body);
+    let (_, text) = answer.split_once("\r\n\r\n").unwrap();
+    if shows_head { answer.replace('\r', "") } else { text.to_owned() }
+}

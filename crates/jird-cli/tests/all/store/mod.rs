@@ -1,0 +1,407 @@
+//! `jird ingest`, `jird store`, and queries over stores.
+#![cfg(all(feature = "query", feature = "convert"))]
+#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
+
+mod damage;
+mod resume;
+mod trouble;
+
+use crate::folder::{Folder, gzip, words};
+
+/// Events in order of time, one a minute from midnight, with a field of each kind.
+fn events(count: u32) -> String {
+    (0..count)
+        .map(|index| {
+            let (day, hour, minute) = (5 + index / 1440, index / 60 % 24, index % 60);
+            format!(
+                "{{\"@t\":\"2024-03-{day:02}T{hour:02}:{minute:02}:00.5Z\",\"Level\":\"{}\",\"Message\":\"event {index}\",\
+                 \"Elapsed\":{},\"id\":\"r-{index:05}\",\"user\":{{\"id\":{}}}}}\n",
+                ["Debug", "Error", "Warning"][index as usize % 3],
+                f64::from(index) / 4.0,
+                index % 7,
+            )
+        })
+        .collect()
+}
+
+fn jird(folder: &Folder, command: &str, args: &[&str], input: &[u8]) -> (String, String, i32) {
+    let output = folder.jird(command, args, input);
+    let said = words(&output);
+    (String::from_utf8(output.stdout).unwrap(), said, output.status.code().unwrap())
+}
+
+#[track_caller]
+fn fine(folder: &Folder, command: &str, args: &[&str]) -> String {
+    // How much was taken is told, unless it is not asked for.
+    let quiet = if command == "ingest" { &["--quiet"][..] } else { &[] };
+    let (out, said, code) = jird(folder, command, &[args, quiet].concat(), b"");
+    assert_eq!((code, said.as_str()), (0, ""), "{command} {args:?}");
+    out
+}
+
+/// A folder with the file `a.ndjson` and the store `log` of the same events.
+fn folder(name: &str, count: u32) -> Folder {
+    let folder = Folder::new(name).with("a.ndjson", events(count));
+    fine(&folder, "ingest", &["log", "a.ndjson"]);
+    folder
+}
+
+/// The same, where all events are in span files.
+fn sealed(name: &str, count: u32) -> Folder {
+    let folder = Folder::new(name).with("a.ndjson", events(count));
+    fine(&folder, "ingest", &["log", "a.ndjson"]);
+    fine(&folder, "store", &["compact", "log"]);
+    folder
+}
+
+#[test]
+fn a_store_answers_as_the_file_does_from_which_it_came() {
+    let folder = folder("answers", 3000);
+    for compression in ["none", "lz4", "zstd"] {
+        let store = format!("log-{compression}");
+        let options = [&store, "a.ndjson", "--compression", compression, "--column", "Elapsed,user.id"];
+        fine(&folder, "ingest", &options);
+        fine(&folder, "store", &["compact", &store]);
+    }
+    for sql in [
+        "select Message where Elapsed > 700",
+        "select * where id = 'r-01234'",
+        "select * where user.id = 3 and Level = 'Error' limit 5",
+        "select Message where match(Message, 'event 29..$')",
+        "select Message where Message like '%77%' and not (Elapsed < 100)",
+        "select count(*) as n",
+        "select Level, count(*) as n, avg(Elapsed) as ms, min(id) as first group by Level order by Level",
+        "select \"@t\", id order by \"@t\" limit 3",
+        "select \"@t\", id where Elapsed > 10 order by \"@t\" desc limit 3",
+        "select \"@t\", id where id = 'r-00007' order by \"@t\" desc limit 3",
+        "select time_bucket('6h', \"@t\") as h, count(*) as n group by h order by h",
+        "select a.id from stream a join stream b on a.id = b.id where a.user.id = 5 order by a.id limit 4",
+        "select missing where missing is null limit 1",
+        "select max(Elapsed) - min(Elapsed) as d where user.id in (1, 2)",
+    ] {
+        let (wanted, _, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert!(code == 0 && !wanted.is_empty(), "{sql}");
+        for store in ["log", "log-none", "log-lz4", "log-zstd"] {
+            for threads in ["1", "2"] {
+                let (out, said, code) = folder.query(&[sql, "--store", store, "--threads", threads], b"");
+                assert_eq!((out.as_str(), code), (wanted.as_str(), 0), "{sql} {store}: {said}");
+            }
+        }
+        let quoted = format!("{sql} ").replace("from stream", "from 'log'").replace("join stream", "join 'log'");
+        let named = if sql.contains("from") { quoted } else { sql.to_owned() };
+        assert_eq!(folder.query(&[&named, "log"], b"").0, wanted, "{sql} as an argument");
+    }
+}
+
+#[test]
+fn late_and_early_events_are_found_by_the_next_query() {
+    let folder = folder("late", 100);
+    let late =
+        "{\"@t\":\"2024-03-05T00:10:30.0Z\",\"id\":\"late\"}\n{\"@t\":\"2031-01-01T00:00:00.0Z\",\"id\":\"early\"}\n";
+    let (_, said, code) = jird(&folder, "ingest", &["log", "-q"], late.as_bytes());
+    assert_eq!((code, said.as_str()), (0, ""));
+    let ids = fine(&folder, "query", &["select id", "--store", "log"]);
+    let ids: Vec<_> = ids.lines().collect();
+    assert_eq!(ids.len(), 102);
+    assert_eq!(ids[10..13], [r#"{"id":"r-00010"}"#, r#"{"id":"late"}"#, r#"{"id":"r-00011"}"#]);
+    assert_eq!(ids[101], r#"{"id":"early"}"#);
+    let newest = fine(&folder, "query", &["select id order by \"@t\" desc limit 2", "--store", "log"]);
+    assert_eq!(newest, "{\"id\":\"early\"}\n{\"id\":\"r-00099\"}\n");
+}
+
+#[test]
+fn a_window_has_the_events_from_its_start_to_before_its_end() {
+    let folder = folder("window", 600);
+    let count = |more: &[&str]| {
+        fine(
+            &folder,
+            "query",
+            &[&["select count(id) as n, min(id) as a, max(id) as b", "--store", "log"], more].concat(),
+        )
+    };
+    assert_eq!(
+        count(&["--since", "2024-03-05T01:00:00Z", "--until", "2024-03-05T02:00:00.5Z"]),
+        "{\"n\":60,\"a\":\"r-00060\",\"b\":\"r-00119\"}\n"
+    );
+    assert_eq!(count(&["--since", "2024-03-05T09:59:00.5Z"]), "{\"n\":1,\"a\":\"r-00599\",\"b\":\"r-00599\"}\n");
+    assert_eq!(count(&["--since", "1h"]), "{\"n\":0,\"a\":null,\"b\":null}\n");
+    for (args, reason) in [
+        (&["--since", "soon", "--store", "log"][..], "write a time such as"),
+        (&["--since", "1h", "--until", "2h", "--store", "log"], "not before --until"),
+        (&["--since", "1h", "a.ndjson"], "events of a store"),
+        (&["--store", "nowhere"], "no event store is there"),
+    ] {
+        let (_, said, code) = folder.query(&[&["select id"], args].concat(), b"");
+        assert!(code == 2 && said.contains(reason), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn bad_lines_stop_or_are_left_out_or_set_aside() {
+    let text = "{\"id\":1}\n\n  {\"id\": 2}\nnot json\n{\"id\":3}\n{\"id\":\"\u{1}\"}\n";
+    let folder = Folder::new("bad").with("bad.ndjson", text);
+    let ids = |store: &str| fine(&folder, "query", &["select id", "--store", store]);
+    let (_, said, code) = jird(&folder, "ingest", &["stops", "bad.ndjson", "--quiet"], b"");
+    assert_eq!(code, 1);
+    assert!(said.starts_with("jird: bad.ndjson:4:2: ") && said.contains("--on-error"), "{said}");
+    assert_eq!(ids("stops"), "{\"id\":1}\n{\"id\":2}\n");
+    let (_, said, code) = jird(&folder, "ingest", &["skips", "bad.ndjson", "--on-error", "skip"], b"");
+    assert!(code == 1 && said.contains("2 bad records left out"), "{said}");
+    assert!(said.contains("note: 3 events have no time in `/@t`"), "{said}");
+    assert_eq!(ids("skips"), "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n");
+    let (_, _, code) = jird(&folder, "ingest", &["sets", "bad.ndjson", "--on-error", "quarantine=q.ndjson"], b"");
+    assert_eq!(code, 1);
+    let aside = folder.text("q.ndjson");
+    let lines: Vec<_> = aside.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].contains("\"line\":4,\"offset\":22,") && lines[0].contains("\"raw\":\"not json\""), "{aside}");
+    assert!(lines[1].contains("\"line\":6,"), "{aside}");
+    assert_eq!(ids("sets"), ids("skips"));
+}
+
+#[test]
+fn compressed_files_and_pipes_are_ingested_and_long_lines_are_bad() {
+    let text = events(50);
+    let long = format!("{text}{{\"id\":\"{}\"}}\n{text}", "x".repeat(5000));
+    let folder = Folder::new("inputs").with("a.ndjson.gz", gzip(&text)).with("long.ndjson", long);
+    fine(&folder, "ingest", &["log", "a.ndjson.gz"]);
+    let (_, said, code) = jird(&folder, "ingest", &["log", "-", "-q"], text.as_bytes());
+    assert_eq!((code, said.as_str()), (0, ""));
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":100}\n");
+    let args = ["long", "long.ndjson", "--record-limit", "1000", "--on-error", "skip", "--quiet"];
+    let (_, said, code) = jird(&folder, "ingest", &args, b"");
+    assert_eq!((code, said.as_str()), (1, ""));
+    let (_, said, code) = jird(&folder, "ingest", &["stop", "long.ndjson", "--record-limit", "1000"], b"");
+    assert!(code == 1 && said.contains("long.ndjson:51:1") && said.contains("1000 bytes"), "{said}");
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "long"]), "{\"n\":100}\n");
+}
+
+#[test]
+fn the_order_of_time_needs_no_sort() {
+    let folder = folder("sorted", 200);
+    let plan = fine(&folder, "query", &["explain select id order by \"@t\" limit 5", "--store", "log"]);
+    assert!(!plan.contains("Sort"), "{plan}");
+    let plan = fine(&folder, "query", &["explain select id order by id limit 5", "--store", "log"]);
+    assert!(plan.contains("Sort"), "{plan}");
+    // A text of another width is not in the order of time.
+    let (_, _, code) = jird(&folder, "ingest", &["log"], b"{\"@t\":\"2024-03-05T00:00:00Z\",\"id\":\"odd\"}\n");
+    assert_eq!(code, 0);
+    let plan = fine(&folder, "query", &["explain select id order by \"@t\" limit 5", "--store", "log"]);
+    assert!(plan.contains("Sort"), "{plan}");
+}
+
+#[test]
+fn blocks_without_a_match_are_skipped_and_told() {
+    let folder = sealed("skipped", 20_000);
+    let stats = |sql: &str| {
+        let (out, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        assert_eq!(code, 0, "{said}");
+        let store = said.lines().find(|line| line.starts_with("store")).unwrap_or_default().to_owned();
+        (out, store)
+    };
+    let (out, store) = stats("select Message where id = 'r-12345'");
+    assert_eq!(out, "{\"Message\":\"event 12345\"}\n");
+    let read: u32 = store.split_whitespace().nth(2).and_then(|word| word.parse().ok()).unwrap();
+    let all: u32 = store.split_whitespace().nth(4).and_then(|word| word.parse().ok()).unwrap();
+    assert!(all >= 8 && read <= all / 2, "{store}");
+    let (out, store) = stats("select Message where id = 'nobody'");
+    assert!(out.is_empty() && !store.contains("by values 0"), "{store}");
+    let info = fine(&folder, "store", &["info", "log"]);
+    assert!(info.contains("queries asked of") && info.contains("were left out, by"), "{info}");
+}
+
+#[test]
+fn columns_answer_where_a_query_looks_at_nothing_else() {
+    let folder = Folder::new("columns-answer").with("a.ndjson", events(20_000));
+    fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level,user.id"]);
+    fine(&folder, "store", &["compact", "log"]);
+    let answered = |sql: &str| {
+        let (of_file, said, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert_eq!(code, 0, "{sql}: {said}");
+        let (out, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        assert_eq!(code, 0, "{sql}: {said}");
+        assert_eq!(out, of_file, "{sql}");
+        let store = said.lines().find(|line| line.starts_with("store")).unwrap_or_default().to_owned();
+        let before = store.split(" answered by columns").next().unwrap_or_default();
+        let blocks: u32 = before.split_whitespace().last().and_then(|word| word.parse().ok()).unwrap();
+        (blocks, store)
+    };
+    for sql in [
+        "select Level, count(*) as n, avg(Elapsed) as ms group by Level order by Level",
+        "select user.id as id, max(Elapsed) as most group by user.id order by id",
+        "select Elapsed, Level where Level = 'Error' and Elapsed > 4000 limit 3",
+        "select count(*) as n where user.id = 3",
+        "select Elapsed order by Elapsed desc limit 5",
+    ] {
+        let (blocks, store) = answered(sql);
+        assert!(blocks >= 1, "{sql}: {store}");
+    }
+    let (blocks, store) = answered("select Level, count(distinct id) as n group by Level order by Level");
+    assert_eq!(blocks, 0, "{store}");
+    let info = fine(&folder, "store", &["info", "log"]);
+    assert!(info.contains("columns answered for"), "{info}");
+    // A field of two kinds is told with the lines that have them.
+    let (_, said, _) = folder.query(&["select sum(Level) as n", "--store", "log"], b"");
+    let (_, of_file, _) = folder.query(&["select sum(Level) as n", "a.ndjson"], b"");
+    assert_eq!(said.replace("log", "a.ndjson"), of_file);
+}
+
+#[test]
+fn a_store_is_compacted_verified_exported_and_emptied() {
+    let folder = folder("care", 500);
+    for part in 0..3 {
+        let more = events(500).replace("event", &format!("part {part}"));
+        let (_, said, code) = jird(&folder, "ingest", &["log", "-q"], more.as_bytes());
+        assert_eq!((code, said.as_str()), (0, ""));
+    }
+    let all = fine(&folder, "query", &["select *", "--store", "log"]);
+    assert_eq!(all.lines().count(), 2000);
+    assert!(fine(&folder, "store", &["info", "log"]).contains("2000"));
+    fine(&folder, "store", &["verify", "log"]);
+    fine(&folder, "store", &["compact", "log"]);
+    fine(&folder, "store", &["verify", "log"]);
+    assert_eq!(fine(&folder, "query", &["select *", "--store", "log"]), all);
+    assert_eq!(fine(&folder, "store", &["export", "log"]), all);
+    for quiet in [&["compact"][..], &["verify"], &["verify", "--repair"], &["retain", "--older-than", "9000d"]] {
+        assert_ne!(fine(&folder, "store", &[quiet, &["log"]].concat()), "", "{quiet:?}");
+        assert_eq!(fine(&folder, "store", &[quiet, &["log", "--quiet"]].concat()), "", "{quiet:?}");
+    }
+    fine(&folder, "store", &["retain", "log", "--older-than", "1d"]);
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":0}\n");
+}
+
+/// Changes one byte of the only span file of a store, at this many bytes after a text in it.
+fn damage(folder: &Folder, after: &[u8], bytes: usize) {
+    let span = std::fs::read_dir(folder.0.join("log"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "arrow"))
+        .unwrap();
+    let mut text = std::fs::read(&span).unwrap();
+    let at = text.windows(after.len()).position(|window| window == after).unwrap();
+    text[at + bytes] ^= 1;
+    std::fs::write(&span, text).unwrap();
+}
+
+#[test]
+fn damage_is_told_and_the_rest_is_read() {
+    let folder = sealed("damage", 5000);
+    damage(&folder, b"event 100\"", 0);
+    let (out, said, code) = folder.query(&["select id", "--store", "log"], b"");
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("damaged"), "{said}");
+    let found = out.lines().count();
+    assert!(0 < found && found < 5000 && out.contains("r-04999"), "{found}");
+    let (_, said, code) = jird(&folder, "store", &["verify", "log"], b"");
+    assert!(code == 1 && said.contains("damaged"), "{said}");
+}
+
+#[test]
+fn damage_is_told_if_it_is_read_and_columns_and_documents_stand_in_for_each_other() {
+    let answers = |name: &str, after: &[u8], bytes: usize| {
+        let folder = Folder::new(name).with("a.ndjson", events(5000));
+        fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level"]);
+        fine(&folder, "store", &["compact", "log"]);
+        damage(&folder, after, bytes);
+        let (_, said, code) = jird(&folder, "store", &["verify", "log"], b"");
+        assert!(code == 1 && said.contains("damaged"), "{said}");
+        move |sql: &str| {
+            let of_file = folder.query(&[sql, "a.ndjson"], b"").0;
+            let (out, said, code) = folder.query(&[sql, "--store", "log"], b"");
+            (out == of_file, said, code)
+        }
+    };
+    let levels = "select Level, count(*) as n, sum(Elapsed) as ms group by Level order by Level";
+    let ids = "select Level, min(id) as id, sum(Elapsed) as ms group by Level order by Level";
+    // The documents of the first block.
+    let ask = answers("damage-documents", b"event 100\"", 0);
+    assert_eq!(ask(levels), (true, String::new(), 0));
+    for sql in [ids, "select count(*) as n where match(Message, 'event 100$') or Level = 'Error'"] {
+        let (is_same, said, code) = ask(sql);
+        assert!(!is_same && code == 1 && said.contains("damaged"), "{sql}: {said}");
+    }
+    // What follows the documents of the last block: the first of its columns.
+    let last = b"\"Message\":\"event 4999\",\"Elapsed\":1249.75,\"id\":\"r-04999\",\"user\":{\"id\":1}}\n";
+    let ask = answers("damage-columns", last, last.len() + 100);
+    let (is_same, said, code) = ask(levels);
+    assert!(is_same && code == 1 && said.contains("its documents are read in their place"), "{said}");
+    assert_eq!(ask("select Level, min(id) as id group by Level order by Level"), (true, String::new(), 0));
+}
+
+#[test]
+fn lines_of_a_store_are_places_in_the_order_of_time() {
+    let folder = Folder::new("lines").with("a.ndjson", events(20_000));
+    fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level"]);
+    fine(&folder, "store", &["compact", "log"]);
+    for sql in [
+        "select _line as line, id where Elapsed > 4000 and Level = 'Error'",
+        "select _line as line where Level = 'Error'",
+        "select _line as line where id = 'r-13579'",
+        "select _line as line, \"@t\" where Elapsed < 4900 order by \"@t\" desc limit 3",
+        "select _line as line, _file as file, Message where match(Message, 'event 1.*77$')",
+        "select max(_line) as n, count(*) as c group by Level order by Level",
+    ] {
+        let (wanted, _, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert!(code == 0 && !wanted.is_empty(), "{sql}");
+        for threads in ["1", "2"] {
+            let (out, said, code) = folder.query(&[sql, "--store", "log", "--threads", threads], b"");
+            assert_eq!((out.replace("\"log\"", "\"a.ndjson\""), code), (wanted.clone(), 0), "{sql}: {said}");
+        }
+    }
+    let since = ["--since", "2024-03-06T00:00:00.5Z"];
+    let sql = "select _line as line, id where Elapsed >= 3000 limit 1";
+    let out = fine(&folder, "query", &[&[sql, "--store", "log"], &since[..]].concat());
+    assert_eq!(out, format!("{{\"line\":{},\"id\":\"r-12000\"}}\n", 12_000 - 1440 + 1));
+}
+
+#[test]
+fn a_block_that_is_read_twice_counts_once() {
+    let folder = sealed("read-twice", 20_000);
+    for sql in [
+        "select sum(Elapsed) as s",
+        "select * order by Elapsed desc limit 2",
+        "select a.id from stream a join stream b on a.id = b.id where a.Elapsed > b.Elapsed",
+        "select id where Elapsed = (select max(Elapsed) from stream)",
+    ] {
+        let (_, said, _) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        for line in said.lines().filter(|line| line.starts_with("store")) {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let at = words.iter().position(|word| *word == "blocks").unwrap();
+            let (read, all): (u64, u64) = (words[at - 3].parse().unwrap(), words[at - 1].parse().unwrap());
+            assert!(0 < read && read <= all && all > 5, "{sql}: {line}");
+        }
+        assert!(said.contains("blocks read"), "{sql}: {said}");
+    }
+}
+
+#[test]
+fn one_writer_at_a_time() {
+    let folder = folder("writers", 10);
+    let lock = std::fs::File::open(folder.0.join("log/LOCK")).unwrap();
+    lock.lock().unwrap();
+    let (_, said, code) = jird(&folder, "ingest", &["log", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("writ"), "{said}");
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":10}\n");
+}
+
+#[test]
+fn what_a_store_was_made_with_holds() {
+    let folder = folder("settings", 10);
+    for args in [&["--time-field", "when"][..], &["--column", "id"], &["--compression", "zstd"]] {
+        let (_, said, code) = jird(&folder, "ingest", &[&["log", "a.ndjson"], args].concat(), b"");
+        assert!(code == 2 && said.contains("log"), "{args:?}: {said}");
+    }
+    fine(&folder, "ingest", &["log", "a.ndjson", "--compression", "none"]);
+    // Whoever adds to a store need not repeat what it was made with.
+    let options = ["other-log", "a.ndjson", "--time-field", "@t", "--column", "id", "--compression", "zstd"];
+    fine(&folder, "ingest", &options);
+    fine(&folder, "ingest", &["other-log", "a.ndjson"]);
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "other-log"]), "{\"n\":20}\n");
+    let (_, said, code) = jird(&folder, "ingest", &["a.ndjson", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("a.ndjson"), "{said}");
+    std::fs::create_dir(folder.0.join("other")).unwrap();
+    std::fs::write(folder.0.join("other/x.txt"), "x").unwrap();
+    let (_, said, code) = jird(&folder, "ingest", &["other", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("other"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.0.join("other")).unwrap().count(), 1);
+}
