@@ -2,7 +2,7 @@
 
 use super::stateless::{Compute, Makes, Takes, column, function, of_one};
 use super::timestamp::data_type as time_type;
-use super::{number_compare, time_compare};
+use super::{intervals, number_compare, time_compare};
 use crate::base::error::Error;
 use crate::sql::SUM_ARGUMENT;
 use arrow::array::{ArrayRef, Datum};
@@ -36,6 +36,10 @@ pub(crate) struct CheckedPlanner;
 impl ExprPlanner for CheckedPlanner {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
         let expr = match moved_date(expr, schema)? {
+            PlannerResult::Original(expr) => expr,
+            planned @ PlannerResult::Planned(_) => return Ok(planned),
+        };
+        let expr = match intervals::plan(expr, schema)? {
             PlannerResult::Original(expr) => expr,
             planned @ PlannerResult::Planned(_) => return Ok(planned),
         };

@@ -10,8 +10,10 @@ use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
 use jird::hooks::write_string;
 use jird::record::Field;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::hash_map::{self, HashMap};
 use std::sync::Arc;
 
 /// One of the two functions, over JSON texts. Equal values are one, however they are spelled; of values that are as
@@ -93,15 +95,25 @@ impl Counts {
     }
 
     fn histogram(&self) -> String {
-        let mut text = b"{".to_vec();
+        // The keys of an object are texts: 1 and "1" have one.
+        let mut counts: Vec<(Cow<'_, str>, u64)> = Vec::new();
+        let mut places: HashMap<Cow<'_, str>, usize> = HashMap::new();
         for (value, count) in self.values.values() {
+            let key = Field::from_raw(value).as_str().unwrap_or(Cow::Borrowed(value));
+            match places.entry(key.clone()) {
+                hash_map::Entry::Occupied(place) => counts[*place.get()].1 += count,
+                hash_map::Entry::Vacant(place) => {
+                    place.insert(counts.len());
+                    counts.push((key, *count));
+                }
+            }
+        }
+        let mut text = b"{".to_vec();
+        for (key, count) in counts {
             if text.len() > 1 {
                 text.push(b',');
             }
-            match Field::from_raw(value).as_str() {
-                Some(content) => write_string(&content, &mut text),
-                None => write_string(value, &mut text),
-            }
+            write_string(&key, &mut text);
             text.extend_from_slice(format!(":{count}").as_bytes());
         }
         text.push(b'}');

@@ -5,6 +5,7 @@ mod convert;
 mod exact;
 mod frequent;
 mod in_rows;
+mod intervals;
 mod json_arithmetic;
 mod json_array;
 mod json_build;
@@ -73,6 +74,7 @@ pub(crate) fn operator_functions() -> Vec<ScalarUDF> {
         arithmetic::checked_add(),
         arithmetic::checked_mul(),
         arithmetic::checked_sub(),
+        intervals::scaled(),
         number_compare::number_compare(),
         time_compare::length(),
     ]

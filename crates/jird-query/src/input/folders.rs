@@ -16,17 +16,27 @@ pub(crate) const LACKING: &str = "__HIVE_DEFAULT_PARTITION__";
 /// The keys of files with these paths. A key is a number if it is an integer in all of them.
 pub(super) fn keys(paths: &[&path::Path]) -> Vec<Vec<FolderKey>> {
     let written: Vec<_> = paths.iter().map(|path| written(path)).collect();
-    let others = written.iter().flatten().filter(|(_, value)| value != LACKING && value.parse::<i64>().is_err());
+    let others = written.iter().flatten().filter(|(_, value)| value != LACKING && integer(value).is_none());
     let texts: HashSet<_> = others.map(|(key, _)| key).collect();
-    let json = |key: &String, value: &String| match value.parse::<i64>() {
+    let json = |key: &String, value: &String| match integer(value) {
         _ if value == LACKING => String::new(),
-        Ok(number) if !texts.contains(key) => number.to_string(),
+        Some(number) if !texts.contains(key) => number,
         _ => quoted(value),
     };
     let of_file = |keys: &Vec<(String, String)>| {
         keys.iter().map(|(key, value)| (Path::root().key(key.as_str()), json(key, value))).collect()
     };
     written.iter().map(of_file).collect()
+}
+
+/// An integer of any length as JSON, without zeros in front.
+fn integer(text: &str) -> Option<String> {
+    if let Ok(number) = text.parse::<i64>() {
+        return Some(number.to_string());
+    }
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_integer.then(|| format!("{sign}{}", digits.trim_start_matches('0')))
 }
 
 /// A text as JSON.
@@ -225,7 +235,7 @@ mod tests {
             ("k=%C3/%zz=%/a", "/k:\"%C3\" /%zz:\"%\""),
             ("a%2Fb=%22/a", "/a~1b:\"\\\"\""),
             ("k=9223372036854775807/a", "/k:9223372036854775807"),
-            ("k=9223372036854775808/a", "/k:\"9223372036854775808\""),
+            ("k=9223372036854775808/a", "/k:9223372036854775808"),
             ("k=1e3/j=1_0/i=-/a", "/k:\"1e3\" /j:\"1_0\" /i:\"-\""),
             ("k=__HIVE_DEFAULT_PARTITION__/a", "/k:"),
             ("../k=1/./a", "/k:1"),

@@ -42,7 +42,10 @@ pub(crate) fn depends_on_arrival(plan: &LogicalPlan) -> bool {
 /// The same, if the order of the plan's own rows is of interest or not.
 fn depends(plan: &LogicalPlan, order: bool) -> bool {
     let order_below = match plan {
-        LogicalPlan::Sort(_) | LogicalPlan::EmptyRelation(_) | LogicalPlan::Values(_) => false,
+        LogicalPlan::Sort(_) | LogicalPlan::EmptyRelation(_) => false,
+        LogicalPlan::Values(values) => order && values.values.len() > 1,
+        // Even of parts that are one row each.
+        LogicalPlan::Union(_) | LogicalPlan::Unnest(_) if order => return true,
         // One row has no order; several come as their groups were met.
         LogicalPlan::Aggregate(aggregate) => {
             if order && !aggregate.group_expr.is_empty() || !aggregate.aggr_expr.iter().all(commutes) {

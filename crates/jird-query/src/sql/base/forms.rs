@@ -20,6 +20,37 @@ pub(crate) enum Form {
     Json,
 }
 
+/// The kind of values of an expression of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plain {
+    Bool,
+    /// A column of integers, or an integer that no double holds.
+    Integer,
+    /// Numbers that doubles hold, or that DataFusion computes.
+    Number,
+    Fraction,
+    Text,
+    Array,
+}
+
+impl Plain {
+    /// Whether values of both kinds have one type that loses nothing.
+    pub(crate) fn goes_with(self, other: Self) -> bool {
+        use Plain::{Fraction, Integer, Number};
+        match (self, other) {
+            (Integer, Fraction) | (Fraction, Integer) => false,
+            (Integer | Number | Fraction, Integer | Number | Fraction) => true,
+            _ => self == other,
+        }
+    }
+
+    /// Whether both are numbers, or both the same other kind.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        let is_number = |kind| matches!(kind, Self::Integer | Self::Number | Self::Fraction);
+        is_number(self) && is_number(other) || self == other
+    }
+}
+
 /// JSON text of a value of any form. A constant keeps its digits: DataFusion would make a double of a long one.
 pub(crate) fn to_json(expr: Expr, form: Form) -> Expr {
     if form == Form::Typed

@@ -2,7 +2,7 @@
 
 use super::uses::{Origin, Rep};
 use crate::sql::base::chain::Part;
-use crate::sql::base::forms::Form;
+use crate::sql::base::forms::{Form, Plain};
 use crate::sql::base::functions::JSON_AT;
 use crate::sql::base::syntax::{call, number, qualified, quoted, string};
 use datafusion::sql::sqlparser::ast::Expr;
@@ -12,12 +12,20 @@ use datafusion::sql::sqlparser::ast::Expr;
 pub(crate) struct Derived {
     pub(crate) name: String,
     pub(crate) kind: DerivedKind,
+    /// The kind of its values, if it is computed and its expression says so.
+    pub(crate) plain: Option<Plain>,
 }
 
 impl Derived {
     /// The name of the one column that `*` stands for in a subquery if there are no records: it is taken for any column,
     /// because any records may be added later.
     pub(crate) const NOTHING: &str = "nothing:";
+
+    /// A computed column.
+    pub(crate) fn computed(name: impl Into<String>, form: Form, plain: Option<Plain>) -> Self {
+        let plain = plain.filter(|_| form == Form::Typed);
+        Self { name: name.into(), kind: DerivedKind::Computed(form), plain }
+    }
 
     pub(crate) fn is_nothing(&self) -> bool {
         self.name == Self::NOTHING
@@ -56,6 +64,7 @@ pub(crate) struct ComputedRef {
     /// The keys and indices that lead from the column's value to the part.
     pub(crate) steps: Vec<Part>,
     pub(crate) form: Form,
+    pub(crate) plain: Option<Plain>,
 }
 
 impl ComputedRef {

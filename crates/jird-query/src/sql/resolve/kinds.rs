@@ -1,9 +1,12 @@
 //! The kinds of values that an expression says itself, before it is rewritten; and what functions do with values of
 //! several kinds.
 
+use super::columns::Resolved;
 use super::resolver::Resolver;
 use crate::base::error::Error;
+use crate::sql::base::forms::Plain;
 use crate::sql::base::syntax::{arguments, function_name};
+use crate::sql::base::times::{is_span, is_time};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value};
 use jird_formats::ColumnType;
 
@@ -97,31 +100,6 @@ impl Mixing {
     }
 }
 
-/// The kind of values of an expression of one type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plain {
-    Bool,
-    /// A column of integers, or an integer that no double holds.
-    Integer,
-    /// Numbers that doubles hold, or that DataFusion computes.
-    Number,
-    Fraction,
-    Text,
-    Array,
-}
-
-impl Plain {
-    /// Whether values of both kinds have one type that loses nothing.
-    pub(crate) fn goes_with(self, other: Self) -> bool {
-        use Plain::{Fraction, Integer, Number};
-        match (self, other) {
-            (Integer, Fraction) | (Fraction, Integer) => false,
-            (Integer | Number | Fraction, Integer | Number | Fraction) => true,
-            _ => self == other,
-        }
-    }
-}
-
 /// The kind of a constant. Small integers become doubles without loss.
 fn number_kind(text: &str) -> Plain {
     match text.parse::<u64>() {
@@ -139,6 +117,7 @@ impl Resolver<'_> {
         };
         Ok(match expr {
             Expr::Nested(inner) => self.kind(inner)?,
+            _ if is_time(expr) || is_span(expr) => None,
             Expr::Value(value) => match &value.value {
                 Value::Number(text, _) => Some(number_kind(text)),
                 Value::SingleQuotedString(_) => Some(Plain::Text),
@@ -164,10 +143,11 @@ impl Resolver<'_> {
             }
             Expr::Array(_) => Some(Plain::Array),
             Expr::Function(function) => self.kind_of_call(function)?,
-            _ => match self.field_at(expr)? {
+            _ => match self.resolve(expr)? {
+                Some(Resolved::Computed(column)) => column.plain.filter(|_| column.steps.is_empty()),
                 // A field without any value counts as a number.
-                Some(field) if self.types(&field).next().is_none() => Some(Plain::Number),
-                Some(field) => self.types(&field).find_map(|kind| match kind {
+                Some(Resolved::Field(field)) if self.types(&field).next().is_none() => Some(Plain::Number),
+                Some(Resolved::Field(field)) => self.types(&field).find_map(|kind| match kind {
                     ColumnType::Bool => Some(Plain::Bool),
                     ColumnType::Text => Some(Plain::Text),
                     ColumnType::Json => None,

@@ -83,7 +83,8 @@ pub(crate) fn resolve(
         let Some((Part::Name(name), steps)) = parts.split_first() else { break };
         if let Some((name, form)) = scope.variables.iter().rev().find(|(variable, _)| variable == name) {
             let (name, steps) = (name.clone(), steps.to_vec());
-            let variable = ComputedRef { relation: String::new(), local: depth == 0, name, steps, form: *form };
+            let variable =
+                ComputedRef { relation: String::new(), local: depth == 0, name, steps, form: *form, plain: None };
             return Ok(Some(Resolved::Computed(variable)));
         }
     }
@@ -235,7 +236,8 @@ impl Relation {
                             Some(holder) => (holder.clone(), Self::held(&self.alias, &column.name)),
                             None => (self.alias.clone(), column.name.clone()),
                         };
-                        Resolved::Computed(ComputedRef { relation, local, name, steps: steps.to_vec(), form })
+                        let (steps, plain) = (steps.to_vec(), column.plain);
+                        Resolved::Computed(ComputedRef { relation, local, name, steps, form, plain })
                     }
                 })
             }

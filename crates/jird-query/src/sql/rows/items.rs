@@ -80,7 +80,7 @@ impl Rewriter<'_> {
             }
         }
         of_nothing(&mut items, given, emit);
-        name_items(items, given)
+        name_items(items, given, self.resolver.scopes.last().map_or(0, |scope| scope.relations.len()))
     }
 
     /// What `*` or `relation.*` stands for.
@@ -157,26 +157,27 @@ impl Rewriter<'_> {
                     resolved
                 } else {
                     let mut expr = (**expr).clone();
+                    let plain = self.resolver.kind(&expr)?;
                     let form = self.any(&mut expr, Context::default())?;
                     out.push(aliased(expr, &item.name));
-                    return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Computed(form) });
+                    return Ok(Derived::computed(&item.name, form, plain));
                 }
             }
             ItemExpr::Resolved(resolved) => resolved.clone(),
             ItemExpr::Record(field) => {
                 let expr = self.resolver.field(field, Rep::Raw, Context::default())?;
                 out.push(aliased(expr, &item.name));
-                return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Record });
+                return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Record, plain: None });
             }
         };
         let kind = match resolved {
             Resolved::Computed(computed) => {
                 out.push(aliased(self.resolver.computed(&computed, Context::default()), &item.name));
-                DerivedKind::Computed(computed.form)
+                return Ok(Derived::computed(&item.name, computed.form, computed.plain));
             }
             Resolved::Field(field) => self.field_item(&field, &item.name, emit, out)?,
         };
-        Ok(Derived { name: item.name.clone(), kind })
+        Ok(Derived { name: item.name.clone(), kind, plain: None })
     }
 
     fn field_item(
@@ -330,7 +331,7 @@ fn changed(mut columns: Vec<Column>, options: &WildcardAdditionalOptions) -> Res
 }
 
 /// Gives every column a unique name.
-fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<&[String]>) -> Result<Vec<Item>, Error> {
+fn name_items(items: Vec<Column>, given: Option<&[String]>, relations: usize) -> Result<Vec<Item>, Error> {
     if let Some(given) = given
         && given.len() != items.len()
     {
@@ -342,10 +343,14 @@ fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<&[String]>) 
         let alias = given.map(|given| given[index].clone()).or(alias);
         let written = match &expr {
             ItemExpr::Expr(expr) => expr.to_string(),
-            ItemExpr::Resolved(Resolved::Field(field)) => {
-                format!("{}.{}", field.relation, field.key.trim_start_matches('/'))
+            // Of several tables, a second column says whose it is.
+            ItemExpr::Resolved(
+                Resolved::Field(FieldRef { key: name, relation, .. })
+                | Resolved::Computed(ComputedRef { relation, name, .. }),
+            ) => {
+                let name = name.trim_start_matches('/');
+                if relations > 1 { format!("{relation}.{name}") } else { name.to_owned() }
             }
-            ItemExpr::Resolved(Resolved::Computed(ComputedRef { relation, name, .. })) => format!("{relation}.{name}"),
             ItemExpr::Record(_) => "*".to_owned(),
         };
         let is_alias = alias.is_some() && matches!(expr, ItemExpr::Expr(_));

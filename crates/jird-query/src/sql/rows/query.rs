@@ -8,7 +8,7 @@ use super::order::order_by_name;
 use super::state::{Cte, Rewriter};
 use crate::base::error::Error;
 use crate::base::named::Named;
-use crate::sql::base::forms::{Form, canonical, to_json};
+use crate::sql::base::forms::{Form, Plain, canonical, to_json};
 use crate::sql::base::literal::{is_long, literal};
 use crate::sql::base::syntax::{quote, quoted, take_names};
 use crate::sql::resolve::columns::{Derived, DerivedKind};
@@ -38,7 +38,7 @@ pub(crate) fn rewrite(
     let gathers = rewriter.groups || query.order_by.is_some();
     let outputs = columns
         .into_iter()
-        .map(|Derived { name, kind }| {
+        .map(|Derived { name, kind, .. }| {
             let kind = match kind {
                 DerivedKind::Record => OutputKind::Record,
                 DerivedKind::Plain(_) | DerivedKind::Fixed(_, Rep::Raw) => OutputKind::Plain,
@@ -122,8 +122,7 @@ impl Rewriter<'_> {
             _ => Form::Json,
         };
         let first = self.body(left, Emit::Fixed(Rep::Typed), false)?;
-        let computed =
-            |column: &Derived| Derived { name: column.name.clone(), kind: DerivedKind::Computed(form(column)) };
+        let computed = |column: &Derived| Derived::computed(&column.name, form(column), column.plain);
         let columns = Rc::new(first.iter().map(computed).collect());
         self.ctes.push(Cte { name: name.to_owned(), table, columns });
         let next = self.body(right, Emit::Fixed(Rep::Typed), false)?;
@@ -170,15 +169,30 @@ impl Rewriter<'_> {
             }
             SetExpr::Values(values) => {
                 let width = values.rows.first().map_or(0, |row| row.content.len());
-                let forms: Vec<_> = (0..width).map(|column| exact_column(&mut values.rows, column)).collect();
+                let forms = (0..width).map(|column| self.exact_column(&mut values.rows, column));
+                let forms = forms.collect::<Result<Vec<_>, _>>()?;
                 let names = self.names.take().unwrap_or_default();
                 let name = |index: usize| names.get(index).cloned().unwrap_or_else(|| format!("column{}", index + 1));
-                Ok((0..width)
-                    .map(|index| Derived { name: name(index), kind: DerivedKind::Computed(forms[index]) })
-                    .collect())
+                Ok((0..width).map(|index| Derived::computed(name(index), forms[index].0, forms[index].1)).collect())
             }
             other => Err(Error::sql(format!("`{other}` is not supported"))),
         }
+    }
+
+    /// A column of `values` becomes JSON text if its values have several kinds, or if one of them is a number with too many
+    /// digits for a type. Returns its form and the kind of its values.
+    fn exact_column(&mut self, rows: &mut [Parens<Vec<Expr>>], column: usize) -> Result<(Form, Option<Plain>), Error> {
+        let mut values: Vec<_> = rows.iter_mut().filter_map(|row| row.content.get_mut(column)).collect();
+        let kinds = values.iter().map(|value| self.resolver.kind(value)).collect::<Result<Vec<_>, _>>()?;
+        let first = kinds.iter().flatten().next().copied();
+        let is_one_kind = kinds.iter().flatten().all(|kind| first.is_none_or(|first| first.is_like(*kind)));
+        if is_one_kind && !values.iter().any(|value| is_long(value)) {
+            return Ok((Form::Typed, first));
+        }
+        for value in &mut values {
+            **value = to_json(value.clone(), Form::Typed);
+        }
+        Ok((Form::Json, None))
     }
 }
 
@@ -187,17 +201,6 @@ fn mentions(query: &Query, name: &str) -> bool {
     let names = |table: &ObjectName| matches!(table.0.as_slice(), [part] if part.as_ident().is_some_and(|part| part.value == name));
     visit_relations(query, |table| if names(table) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         .is_break()
-}
-
-/// A column of `values` with a number that has too many digits for a type becomes JSON text.
-fn exact_column(rows: &mut [Parens<Vec<Expr>>], column: usize) -> Form {
-    if !rows.iter().any(|row| row.content.get(column).is_some_and(is_long)) {
-        return Form::Typed;
-    }
-    for value in rows.iter_mut().filter_map(|row| row.content.get_mut(column)) {
-        *value = to_json(value.clone(), Form::Typed);
-    }
-    Form::Json
 }
 
 /// Turns a column of a rewritten query into JSON text in which equal values are equal. The column has this form.
@@ -228,15 +231,15 @@ fn to_json_text(body: &mut SetExpr, index: usize, form: Form) -> Result<(), Erro
         // Its order may be that of the column's values, and then its first rows are others.
         SetExpr::Query(query) if query.order_by.is_none() => to_json_text(&mut query.body, index, form),
         _ => Err(Error::sql(format!(
-            "column {} of the union is a field on one side and computed on the other, which has an order of its own: write \
+            "column {} of the union has other values on one side than on the other, which has an order of its own: write \
              `select … from (…)` around that side",
             index + 1
         ))),
     }
 }
 
-/// The columns of a union. A column that is computed on one side, and a field or JSON text on the other, becomes JSON
-/// text on both.
+/// The columns of a union. A column that is computed on one side, and a field, JSON text or a value of another kind on the
+/// other, becomes JSON text on both.
 fn unite(
     (left_body, left): (&mut SetExpr, Vec<Derived>),
     (right_body, right): (&mut SetExpr, Vec<Derived>),
@@ -247,9 +250,13 @@ fn unite(
     }
     let mut columns = Vec::new();
     for (index, (left, right)) in left.into_iter().zip(right).enumerate() {
+        // Two arrays may have elements of different kinds.
+        let is_like = |one: Plain, other| one.is_like(other) && one != Plain::Array;
+        let is_one_kind = left.plain.zip(right.plain).is_none_or(|(one, other)| is_like(one, other));
         let kind = match (left.kind, right.kind) {
-            (DerivedKind::Computed(Form::Typed), DerivedKind::Computed(Form::Typed)) => {
-                DerivedKind::Computed(Form::Typed)
+            (DerivedKind::Computed(Form::Typed), DerivedKind::Computed(Form::Typed)) if is_one_kind => {
+                columns.push(Derived::computed(left.name, Form::Typed, left.plain.or(right.plain)));
+                continue;
             }
             (DerivedKind::Record, _) | (_, DerivedKind::Record) => {
                 return Err(Error::sql("a union has no whole records: name its columns"));
@@ -265,7 +272,7 @@ fn unite(
                 json_kind(one, other)
             }
         };
-        columns.push(Derived { name: left.name, kind });
+        columns.push(Derived { name: left.name, kind, plain: None });
     }
     Ok(columns)
 }

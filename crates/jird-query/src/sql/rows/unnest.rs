@@ -7,7 +7,7 @@ use super::state::Rewriter;
 use crate::base::error::Error;
 use crate::sql::base::forms::Form;
 use crate::sql::base::syntax::{arguments, call, quote, quoted};
-use crate::sql::resolve::columns::{Derived, DerivedKind};
+use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::scope::{Columns, Relation};
 use crate::sql::text::plain::{plain_expression, plain_query};
@@ -100,7 +100,7 @@ impl Rewriter<'_> {
         let written = array.to_string();
         array = call("unnest", vec![array]);
         let form = self.any(&mut array, Context::default())?;
-        let derived_column = |name: &String, form| Derived { name: name.clone(), kind: DerivedKind::Computed(form) };
+        let derived_column = |name: &String, form| Derived::computed(name, form, None);
         let mut columns = vec![derived_column(&column, form)];
         let mut values = vec![(column, array.clone())];
         if let Some(place) = place {

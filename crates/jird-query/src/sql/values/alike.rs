@@ -2,8 +2,7 @@
 
 use super::walk::Walk;
 use crate::base::error::Error;
-use crate::sql::base::forms::{Form, compared, to_json};
-use crate::sql::resolve::kinds::Plain;
+use crate::sql::base::forms::{Form, Plain, compared, to_json};
 use crate::sql::resolve::resolver::Context;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 

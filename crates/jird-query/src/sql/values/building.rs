@@ -153,7 +153,7 @@ impl dyn Walk<'_> + '_ {
     }
 
     /// Whether one of the values is JSON text.
-    fn some_json(&mut self, given: &[Expr], context: Context) -> Result<bool, Error> {
+    pub(crate) fn some_json(&mut self, given: &[Expr], context: Context) -> Result<bool, Error> {
         for value in given {
             if self.any(&mut value.clone(), context)? == Form::Json {
                 return Ok(true);

@@ -1,4 +1,4 @@
-//! `array_agg` and `string_agg` of distinct values in an order.
+//! `array_agg` and `string_agg` of distinct values, in the order that is named or else in that of the values.
 //!
 //! The distinct values are collected in any order, and then sorted: DataFusion sorts them while it collects, and would
 //! collect once for two aggregates that differ in the direction only.
@@ -23,10 +23,15 @@ impl dyn Walk<'_> + '_ {
             "string_agg" => true,
             _ => return Ok(None),
         };
-        let (Some(key), None) = (order_of_distinct(function), &function.over) else { return Ok(None) };
+        let (Some(keys), None) = (order_of_distinct(function), &function.over) else { return Ok(None) };
         let given: Vec<_> = arguments(function).into_iter().cloned().collect();
         let (Some(value), rest) = (given.first(), given.get(1..).unwrap_or_default()) else { return Ok(None) };
-        if rest.len() != usize::from(joins) || bare(&key.expr) != bare(value) {
+        let (ascends, nulls_first) = match keys {
+            [] => (true, None),
+            [key] if bare(&key.expr) == bare(value) => (key.options.asc != Some(false), key.options.nulls_first),
+            _ => return Ok(None),
+        };
+        if rest.len() != usize::from(joins) {
             return Ok(None);
         }
         let ignores_nulls = function.null_treatment == Some(NullTreatment::IgnoreNulls);
@@ -50,15 +55,13 @@ impl dyn Walk<'_> + '_ {
                 }
             });
         }
-        let (order, nulls) = (key.options.asc != Some(false), key.options.nulls_first);
         let mut all = call("array_agg", vec![value]);
         if let Expr::Function(Function { args: FunctionArguments::List(list), filter: own, .. }) = &mut all {
             list.duplicate_treatment = Some(DuplicateTreatment::Distinct);
             *own = filter;
         }
-        let nulls_first = nulls.unwrap_or(!order);
-        let (order, nulls) =
-            (if order { "ASC" } else { "DESC" }, if nulls_first { "NULLS FIRST" } else { "NULLS LAST" });
+        let order = if ascends { "ASC" } else { "DESC" };
+        let nulls = if nulls_first.unwrap_or(!ascends) { "NULLS FIRST" } else { "NULLS LAST" };
         let sorted = call("array_sort", vec![all, string(order), string(nulls)]);
         let (made, form) = match (joins, form) {
             (false, Form::Typed) => (sorted, Form::Typed),
@@ -73,17 +76,15 @@ impl dyn Walk<'_> + '_ {
     }
 }
 
-/// The key of `order by` in an aggregate of distinct values, if there is one.
-fn order_of_distinct(function: &Function) -> Option<&OrderByExpr> {
+/// The keys of the `order by` of an aggregate of distinct values; none if it has no such clause. `None` for other aggregates.
+fn order_of_distinct(function: &Function) -> Option<&[OrderByExpr]> {
     let FunctionArguments::List(FunctionArgumentList { duplicate_treatment, clauses, .. }) = &function.args else {
         return None;
     };
-    let order = clauses.iter().find_map(|clause| match clause {
-        FunctionArgumentClause::OrderBy(keys) => Some(keys),
-        _ => None,
-    });
-    match order?.as_slice() {
-        [key] if *duplicate_treatment == Some(DuplicateTreatment::Distinct) && clauses.len() == 1 => Some(key),
+    match clauses.as_slice() {
+        _ if *duplicate_treatment != Some(DuplicateTreatment::Distinct) => None,
+        [] => Some(&[]),
+        [FunctionArgumentClause::OrderBy(keys)] => Some(keys),
         _ => None,
     }
 }

@@ -2,9 +2,8 @@
 
 use super::walk::Walk;
 use crate::base::error::Error;
-use crate::sql::base::forms::{Form, truth};
+use crate::sql::base::forms::{Form, Plain, truth};
 use crate::sql::base::syntax::{arguments, function_name, is_call, number};
-use crate::sql::resolve::kinds::Plain;
 use crate::sql::resolve::resolver::Context;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 

@@ -4,20 +4,39 @@
 //! type, or JSON text. This file knows the kinds of expressions, and hands each one to the file that rewrites it. What
 //! must hold: a constant keeps all of its digits, and two values are compared as JSON unless both have one type.
 
+use super::times::check_time;
 use super::walk::{Emit, Walk};
 use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, compared, mixed, to_json};
-use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT};
+use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, TIME_OF_JSON};
 use crate::sql::base::literal::{is_json, is_long};
-use crate::sql::base::syntax::{arguments, bracketed, call, is_call, null, number, string};
+use crate::sql::base::syntax::{arguments, bracketed, call, function_name, is_call, null, number, string};
 use crate::sql::base::times::is_span;
 use crate::sql::resolve::columns::{DerivedKind, Resolved};
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::{Kept, Rep};
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator,
+    BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator, Value,
 };
+
+/// Functions whose results are arrays.
+const MAKING_ARRAYS: &[&str] = &[
+    "array_agg",
+    "array_append",
+    "array_concat",
+    "array_distinct",
+    "array_filter",
+    "array_prepend",
+    "array_reverse",
+    "array_slice",
+    "array_sort",
+    "array_transform",
+    "json_array",
+    "make_array",
+    "range",
+    "string_to_array",
+];
 
 impl dyn Walk<'_> + '_ {
     /// Rewrites an expression whose value is used. Returns the form of the value.
@@ -36,6 +55,9 @@ impl dyn Walk<'_> + '_ {
             },
             // Times are of UTC, and say so.
             Expr::TypedString(typed) if matches!(typed.data_type, DataType::Timestamp(..)) => {
+                if let Value::SingleQuotedString(text) = &typed.value.value {
+                    check_time(text)?;
+                }
                 *expr = call("timestamp", vec![Expr::Value(typed.value.clone())]);
                 Ok(Form::Typed)
             }
@@ -45,6 +67,14 @@ impl dyn Walk<'_> + '_ {
                 Ok(Form::Typed)
             }
             Expr::BinaryOp { op, .. } if is_arithmetic(op) => self.arithmetic(expr, context),
+            Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } if is_array(left) || is_array(right) => {
+                let both = vec![(**left).clone(), (**right).clone()];
+                if !self.some_json(&both, context)? {
+                    return self.parts(expr, context).map(|()| Form::Typed);
+                }
+                *expr = call("array_concat", both);
+                self.function(expr, context)
+            }
             Expr::Cast { expr: inner, data_type, .. } if is_json(data_type) => {
                 let written = inner.to_string();
                 let form = self.any(inner, context)?;
@@ -253,6 +283,15 @@ impl dyn Walk<'_> + '_ {
         } else {
             let written = inner.to_string();
             if self.any(inner, context)? == Form::Json {
+                if is(&["bool"]) {
+                    *inner = call("text", vec![(*inner).clone()]);
+                    return Ok(());
+                }
+                if is(&["date", "timestamp"]) {
+                    let index = self.resolver().narrowed(&written, Kept::Times);
+                    *inner = call(TIME_OF_JSON, vec![(*inner).clone(), index]);
+                    return Ok(());
+                }
                 if !is(&["int", "bigint", "smallint", "tinyint", "decimal", "numeric", "unsigned"]) {
                     return Err(mixed(&written, "this cast"));
                 }
@@ -294,6 +333,17 @@ impl dyn Walk<'_> + '_ {
         }
         results.extend(else_result.as_deref_mut());
         self.alike(results, context)
+    }
+}
+
+/// Whether an expression is an array, as far as it says so itself.
+fn is_array(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_array(inner),
+        Expr::Array(_) => true,
+        Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } => is_array(left) || is_array(right),
+        Expr::Function(function) => MAKING_ARRAYS.contains(&function_name(function).as_str()),
+        _ => false,
     }
 }
 

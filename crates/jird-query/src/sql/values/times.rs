@@ -27,10 +27,8 @@ impl dyn Walk<'_> + '_ {
         if is_time(expr) {
             return self.expr(expr, context);
         }
-        if let Some(constant) = text(expr)
-            && time::parse(constant.as_bytes()).is_none()
-        {
-            return Err(Error::sql(format!("'{constant}' is not a time; write it as '2024-03-05T07:00:00Z'")));
+        if let Some(constant) = text(expr) {
+            check_time(&constant)?;
         }
         if matches!(expr, Expr::Value(value) if value.value == Value::Null) {
             return Ok(());
@@ -48,6 +46,11 @@ impl dyn Walk<'_> + '_ {
         let is_minus = *op == BinaryOperator::Minus;
         let (times, spans) = ([is_time(left), is_time(right)], [is_span(left), is_span(right)]);
         let is_known = |side: usize| times[side] || spans[side];
+        if matches!(op, BinaryOperator::Multiply | BinaryOperator::Divide) && (spans[0] || spans[1]) {
+            self.expr(left, context)?;
+            self.expr(right, context)?;
+            return Ok(true);
+        }
         if !is_minus && *op != BinaryOperator::Plus || !is_known(0) && !is_known(1) {
             return Ok(false);
         }
@@ -62,5 +65,13 @@ impl dyn Walk<'_> + '_ {
             }
         }
         Ok(true)
+    }
+}
+
+/// Refuses a constant that is not a time.
+pub(super) fn check_time(constant: &str) -> Result<(), Error> {
+    match time::parse(constant.as_bytes()) {
+        Some(_) => Ok(()),
+        None => Err(Error::sql(format!("'{constant}' is not a time; write it as '2024-03-05T07:00:00Z'"))),
     }
 }

@@ -15,6 +15,12 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
             _ => return Err(Error::sql("`json` takes one value")),
         },
         Expr::TypedString(typed) if is_json(&typed.data_type) => Expr::Value(typed.value.clone()),
+        Expr::Interval(interval) => {
+            if let Some(spelled) = text(&interval.value).and_then(|written| without_clock(&written)) {
+                *interval.value = string(&spelled);
+            }
+            return Ok(());
+        }
         Expr::Dictionary(fields) => {
             let Some(object) = object(fields) else {
                 *expr = object_of(fields);
@@ -38,6 +44,19 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     };
     *expr = Expr::Cast { kind: CastKind::Cast, expr: of.into(), data_type: DataType::JSON, array: false, format: None };
     self::expr(expr)
+}
+
+/// An interval with hours, minutes and seconds as `04:05:06.5`, with their names. `None` if it has none.
+fn without_clock(written: &str) -> Option<String> {
+    let clock = written.split_whitespace().find(|word| word.contains(':'))?;
+    let (sign, digits) = clock.strip_prefix('-').map_or(("", clock), |digits| ("-", digits));
+    let parts: Vec<_> = digits.split(':').collect();
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if !(2..=3).contains(&parts.len()) || !parts.iter().all(is_number) {
+        return None;
+    }
+    let named = parts.iter().zip(["hours", "minutes", "seconds"]).map(|(part, unit)| format!("{sign}{part} {unit}"));
+    Some(written.replacen(clock, &named.collect::<Vec<_>>().join(" "), 1))
 }
 
 /// `struct(a, b)`, or `struct(a as x, b as y)`.

@@ -43,6 +43,10 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
             let like = call("regexp_like", vec![(**expr).clone(), Expr::value(pattern)]);
             negate(like, *negated)
         }
+        Expr::Extract { field, expr, .. } => match years_of(&field.to_string()) {
+            Some(template) => filled(template, &[(**expr).clone()])?,
+            None => return Ok(()),
+        },
         Expr::CompoundFieldAccess { root, access_chain } => match slice(root, access_chain)? {
             Some(slice) => slice,
             None => return Ok(()),
@@ -51,6 +55,10 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
             let given = arguments(function);
             let (Some(subject), rest) = (given.first(), given.get(1..).unwrap_or_default()) else { return Ok(()) };
             match (function_name(function).as_str(), rest) {
+                ("date_part" | "datepart", [time]) => match text(subject).as_deref().and_then(years_of) {
+                    Some(template) => filled(template, &[(*time).clone()])?,
+                    None => return Ok(()),
+                },
                 ("json_extract", [path]) => subscripted(subject, steps(path)?),
                 ("json_extract_string", [path]) => call("text", vec![subscripted(subject, steps(path)?)]),
                 ("json_extract_path", keys) => subscripted(subject, keys.iter().map(|key| (*key).clone())),
@@ -64,6 +72,16 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     };
     *expr = meant;
     Ok(())
+}
+
+/// Parts of a time that DataFusion lacks, of its year.
+fn years_of(part: &str) -> Option<&'static str> {
+    Some(match part.to_ascii_lowercase().as_str() {
+        "decade" | "decades" => "cast(floor(date_part('year', $1) / 10.0) as bigint)",
+        "century" | "centuries" => "cast(ceil(date_part('year', $1) / 100.0) as bigint)",
+        "millennium" | "millenium" | "millennia" => "cast(ceil(date_part('year', $1) / 1000.0) as bigint)",
+        _ => return None,
+    })
 }
 
 /// `subject[step][step]…`
