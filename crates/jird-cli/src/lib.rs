@@ -19,6 +19,8 @@ mod describe;
 mod dialect;
 mod documents;
 mod fmt;
+#[cfg(any(feature = "convert", feature = "query"))]
+mod format;
 mod get;
 #[cfg(feature = "convert")]
 mod ingest;

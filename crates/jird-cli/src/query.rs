@@ -12,9 +12,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
 use jird_formats::files::{Compression, FileFormat, is_url};
-use jird_query::{
-    Check, CopyTo, Defined, Definitions, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report,
-};
+use jird_query::{Check, CopyTo, Defined, Definitions, ErrorKind, FieldTypes, Format, OnError, Options, Query, Report};
 use jird_store::is_store;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -73,8 +71,8 @@ pub struct QueryArgs {
     #[command(flatten)]
     window: WindowArgs,
     /// The format of the files [default: by their names and first bytes]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FromArgument>,
+    #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
+    from: Option<FileFormat>,
     /// Which values of JSON documents are records, such as /items/* [default: the lines, or the elements of an array]
     #[arg(long, value_name = "PATTERN")]
     records: Option<Pattern>,
@@ -171,30 +169,8 @@ fn format_of_name(path: &Path) -> Option<Format> {
         FileFormat::Parquet => Some(Format::Parquet),
         FileFormat::Arrow => Some(Format::Arrow),
         // A query cannot write these formats.
-        FileFormat::Tsv | FileFormat::Sqlite => None,
+        FileFormat::Tsv | FileFormat::Sqlite | FileFormat::Quarantine => None,
     }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FromArgument {
-    /// One record per line
-    #[value(alias = "jsonl")]
-    Ndjson,
-    /// The elements of an array, or one value after the other, on lines or not; also JSON text sequences (RFC 7464)
-    Json,
-    /// The bad records that `--on-error quarantine=FILE` set aside
-    Quarantine,
-    /// Comma-separated values with a header
-    Csv,
-    /// Tab-separated values with a header
-    Tsv,
-    /// An SQLite database; `shop.db::orders` names one of several tables
-    Sqlite,
-    /// Apache Parquet
-    Parquet,
-    /// Apache Arrow IPC
-    #[value(alias = "ipc")]
-    Arrow,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -428,17 +404,7 @@ fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBu
             Some(CheckArgument::Touched) => Check::Touched,
             Some(CheckArgument::Trusted) => Check::Trusted,
         },
-        from: match args.from {
-            None => From::Detect,
-            Some(FromArgument::Ndjson) => From::Ndjson,
-            Some(FromArgument::Json) => From::Json,
-            Some(FromArgument::Quarantine) => From::Quarantine,
-            Some(FromArgument::Csv) => From::Csv,
-            Some(FromArgument::Tsv) => From::Tsv,
-            Some(FromArgument::Sqlite) => From::Sqlite,
-            Some(FromArgument::Parquet) => From::Parquet,
-            Some(FromArgument::Arrow) => From::Arrow,
-        },
+        from: args.from,
         defined: defined(args.define),
         definitions: args.definitions.iter().map(|path| definitions(path)).collect::<Result<_>>()?,
         folder_keys: matches!(args.folder_keys, FolderKeysArgument::Read),

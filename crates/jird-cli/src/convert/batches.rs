@@ -5,13 +5,13 @@
 //! columns get the types that fit their values.
 
 use super::feed::Feed;
-use super::format::Format;
 use super::jobs::once;
 use super::open::{Opened, Reader};
 use super::source::{Content, content};
 use anyhow::{Context, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
+use jird_formats::files::FileFormat;
 use jird_formats::{
     ArrowBatches, ArrowError, ArrowOptions, ArrowSource, ParquetBatches, ParquetOptions, ParquetSource,
 };
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Copies the inputs to a file, or to standard output. Returns false, and has written nothing, if records must be sent
 /// instead.
-pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut Feed) -> Result<bool> {
+pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: FileFormat, feed: &mut Feed) -> Result<bool> {
     if !feed.takes_whole_columns() {
         return Ok(false);
     }
@@ -30,7 +30,7 @@ pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: Format, f
         feed.warn("the inputs have different columns, whose types are found anew".to_owned());
         return Ok(false);
     };
-    if format == Format::Parquet
+    if format == FileFormat::Parquet
         && let Some(field) = ParquetBatches::<Vec<u8>>::unheld(&schema)
     {
         let (name, of_type) = (field.name(), field.data_type());
@@ -38,7 +38,7 @@ pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: Format, f
         return Ok(false);
     }
     once(path, |out| {
-        if format == Format::Parquet {
+        if format == FileFormat::Parquet {
             let mut batches = ParquetBatches::new(out, schema.clone(), ParquetOptions::default())?;
             each(&mut tables, &schema, feed, |batch| batches.write(batch))?;
             Ok(batches.finish()?)

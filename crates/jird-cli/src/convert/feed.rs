@@ -7,7 +7,7 @@ use super::met::Met;
 use super::open::Opened;
 use super::source::{self, AnySource, BadInput, Content, Reading};
 use super::whole::Whole;
-use super::{ConvertArgs, Format, Nested, columns, share};
+use super::{ConvertArgs, Nested, columns, share};
 use crate::outcome::PASS_BY;
 use anyhow::{Context, Error, Result};
 use jird::ErrorKind;
@@ -17,7 +17,7 @@ use jird::hooks::event::Parts;
 use jird::hooks::event::pipe;
 use jird::lines::RECORD_BYTES_MAX;
 use jird::record::Step;
-use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
+use jird_formats::files::{BadRecord, BadRecords, FileFormat, OnError, record_limit_hint};
 use jird_formats::{BadRow, CsvError, CsvErrorKind, DialectChoice};
 use std::num::NonZero;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Feed {
 
     /// A feed of all records of the inputs, unchanged.
     pub(crate) fn plain(
-        from: Option<Format>,
+        from: Option<FileFormat>,
         records: Option<Pattern>,
         table: Option<String>,
         typed: bool,

@@ -4,7 +4,6 @@
 //! any_sink   a sink behind a pointer
 //! batches    copies columns between formats that have the same types
 //! database   databases as targets: tables copied with their definitions, or made of records
-//! format     the format of a file, by its name or its first bytes
 //! open       inputs: decompressed, counted, and readable more than once
 //! overlap    refuses to write a file while it is read
 //! source     one source of events for every format
@@ -25,7 +24,6 @@ mod condition;
 mod database;
 mod feed;
 mod fields;
-mod format;
 mod jobs;
 mod met;
 mod open;
@@ -44,9 +42,8 @@ use crate::remote::RemoteArgs;
 use anyhow::{Context, Result, bail};
 pub(crate) use feed::Feed;
 use feed::Tally;
-pub(crate) use format::Format;
 use jird::event::Pattern;
-use jird_formats::files::OnError;
+use jird_formats::files::{FileFormat, OnError};
 pub(crate) use open::Opened;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -85,11 +82,11 @@ pub(crate) struct ConvertArgs {
     #[arg(value_name = "FROM… TO", num_args = 1.., required = true)]
     files: Vec<PathBuf>,
     /// The format of the inputs [default: by the name, or the first bytes]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<Format>,
+    #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
+    from: Option<FileFormat>,
     /// The format of the output [default: by its name; ndjson on standard output]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    to: Option<Format>,
+    #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
+    to: Option<FileFormat>,
     /// Only these keys, separated by commas; a.b is the key b of the object a
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     select: Vec<String>,

@@ -1,10 +1,11 @@
 //! Inputs: decompressed, counted, and readable more than once.
 
-use super::format::Format;
 use crate::input::{self, Counter, Input};
 use crate::remote::{Open, RemoteFile};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Compression, Local, MAGIC_BYTES, Spool, SpoolOptions, Text, plain_name, widened};
+use jird_formats::files::{
+    Compression, FileFormat, Local, MAGIC_BYTES, Spool, SpoolOptions, Text, plain_name, widened,
+};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -132,8 +133,8 @@ impl Opened {
     }
 
     /// The format that the name stands for.
-    pub(crate) fn format_of_name(&self) -> Option<Format> {
-        self.path.as_deref().map(plain_name).and_then(Format::of_name)
+    pub(crate) fn format_of_name(&self) -> Option<FileFormat> {
+        self.path.as_deref().map(plain_name).and_then(FileFormat::of_name)
     }
 
     /// The path of the file; `None` for a pipe.

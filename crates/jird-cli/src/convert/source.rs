@@ -1,14 +1,13 @@
 //! One source of events for every format.
 
 use super::columns;
-use super::format::Format;
 use super::open::{Opened, Reader, buffered};
 use crate::outcome::BadData;
 use anyhow::{Context, Error, Result, bail};
 use arrow_schema::Schema;
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird_formats::encoding::{Encoding, stray_mark};
-use jird_formats::files::Quarantined;
+use jird_formats::files::{FileFormat, Quarantined};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteError, SqliteQuery, SqliteSource};
 use jird_formats::{
@@ -20,7 +19,7 @@ use std::fs::File;
 /// How to read an input.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
-    pub(super) from: Option<Format>,
+    pub(super) from: Option<FileFormat>,
     pub(super) records: Option<Pattern>,
     pub(super) table: Option<String>,
     /// Whether CSV values get types.
@@ -51,12 +50,12 @@ pub(super) enum AnySource<'c> {
 /// The database, if the input is one.
 pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<Connection>> {
     let format = match reading.from.or(opened.format_of_name()) {
-        _ if opened.is_database && reading.from.is_none() => Some(Format::Sqlite),
+        _ if opened.is_database && reading.from.is_none() => Some(FileFormat::Sqlite),
         Some(format) => Some(format),
-        None if opened.path().is_some() => Format::of_bytes(&opened.read()?.start),
+        None if opened.path().is_some() => FileFormat::of_bytes(&opened.read()?.start),
         None => None,
     };
-    if format != Some(Format::Sqlite) {
+    if format != Some(FileFormat::Sqlite) {
         return Ok(None);
     }
     if opened.is_remote() {
@@ -116,19 +115,19 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         return Ok(Content::Table(connection, table));
     }
     let named = reading.from.or(opened.format_of_name());
-    if named == Some(Format::Parquet) {
+    if named == Some(FileFormat::Parquet) {
         return parquet(opened, reading);
     }
     let text = opened.read()?;
-    let is_csv = reading.csv.is_given().then_some(Format::Csv);
-    let Some(format) = named.or_else(|| Format::of_bytes(&text.start)).or(is_csv) else {
+    let is_csv = reading.csv.is_given().then_some(FileFormat::Csv);
+    let Some(format) = named.or_else(|| FileFormat::of_bytes(&text.start)).or(is_csv) else {
         if let Some(encoding) = text.encoding() {
             return Err(wrong_encoding(&opened.name, encoding));
         }
         bail!("{}: neither the name nor the content says which format this is; name it with --from", opened.name);
     };
-    let is_json = matches!(format, Format::Ndjson | Format::Json | Format::Quarantine);
-    let is_text = is_json || matches!(format, Format::Csv | Format::Tsv);
+    let is_json = matches!(format, FileFormat::Ndjson | FileFormat::Json | FileFormat::Quarantine);
+    let is_text = is_json || matches!(format, FileFormat::Csv | FileFormat::Tsv);
     if let Some(encoding) = text.encoding().filter(|_| is_text) {
         return Err(wrong_encoding(&opened.name, encoding));
     }
@@ -136,9 +135,9 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
     let is_array = text.start.trim_ascii_start().first() == Some(&b'[');
     let reader = buffered(text);
     Ok(match format {
-        Format::Ndjson if reading.records.is_none() => Content::Lines(reader),
-        Format::Quarantine => Content::Lines(Reader::new(Box::new(Quarantined::new(reader)))),
-        Format::Json | Format::Ndjson => {
+        FileFormat::Ndjson if reading.records.is_none() => Content::Lines(reader),
+        FileFormat::Quarantine => Content::Lines(Reader::new(Box::new(Quarantined::new(reader)))),
+        FileFormat::Json | FileFormat::Ndjson => {
             let pattern = match &reading.records {
                 Some(pattern) => pattern.clone(),
                 None if is_array => Pattern::each(),
@@ -146,12 +145,12 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
             };
             Content::Json(reader, pattern)
         }
-        Format::Csv | Format::Tsv => {
-            let dialect = reading.csv.of(if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() });
+        FileFormat::Csv | FileFormat::Tsv => {
+            let dialect = reading.csv.of(if format == FileFormat::Tsv { Dialect::tsv() } else { Dialect::default() });
             let source = CsvSource::with_dialect(reader, dialect).record_bytes_max(reading.record_limit);
             Content::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
         }
-        Format::Arrow => {
+        FileFormat::Arrow => {
             let source = ArrowSource::new(reader).with_context(|| opened.name.clone())?;
             check_columns(opened, source.schema(), reading)?;
             Content::Arrow(Box::new(match &reading.columns {
@@ -161,8 +160,8 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
                 None => source,
             }))
         }
-        Format::Parquet => parquet(opened, reading)?,
-        Format::Sqlite => bail!("{}: a database is read from its file", opened.name),
+        FileFormat::Parquet => parquet(opened, reading)?,
+        FileFormat::Sqlite => bail!("{}: a database is read from its file", opened.name),
     })
 }
 

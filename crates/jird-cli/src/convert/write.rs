@@ -1,14 +1,15 @@
 //! Targets: each format with its sink. Columns are planned first where the format needs them.
 
 use super::feed::Feed;
-use super::format::Format;
 use super::jobs::{Out, clash, jobs, once};
 use super::open::Opened;
 use super::{ConvertArgs, Nested, batches, database};
+use crate::format::of_target;
 use crate::target::is_device;
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{JsonSink, Sink};
 use jird::hooks::event::Parts;
+use jird_formats::files::FileFormat;
 use jird_formats::{
     ArrowError, ArrowOptions, ArrowSink, ColumnPlan, CsvError, CsvErrorKind, CsvSink, Dialect, ParquetOptions,
     ParquetSink, Rows, Schema,
@@ -22,17 +23,17 @@ pub(super) fn write(args: &ConvertArgs, inputs: &mut [Opened], target: &Path, fe
         return folder(args, inputs, target, feed);
     }
     let path = (target != Path::new("-")).then_some(target);
-    let format = Format::of_target(args.to, path)?;
+    let format = of_target(args.to, path)?;
     check_nested(args, format)?;
     match format {
-        Format::Sqlite => database::write(args, inputs, path.context("a database is written to a file")?, feed),
+        FileFormat::Sqlite => database::write(args, inputs, path.context("a database is written to a file")?, feed),
         format => file(inputs, path, format, feed),
     }
 }
 
-fn check_nested(args: &ConvertArgs, format: Format) -> Result<()> {
+fn check_nested(args: &ConvertArgs, format: FileFormat) -> Result<()> {
     match format {
-        Format::Arrow | Format::Parquet => Ok(()),
+        FileFormat::Arrow | FileFormat::Parquet => Ok(()),
         _ if args.nested == Nested::Json => Ok(()),
         _ => bail!("only Arrow and Parquet have types for objects and arrays: leave out --nested types"),
     }
@@ -45,9 +46,9 @@ pub(super) fn is_folder(target: &Path) -> bool {
 
 /// Writes one file for each input, or for each of its tables.
 fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut Feed) -> Result<()> {
-    let format = args.to.unwrap_or(Format::Ndjson);
+    let format = args.to.unwrap_or(FileFormat::Ndjson);
     check_nested(args, format)?;
-    if format == Format::Sqlite {
+    if format == FileFormat::Sqlite {
         bail!("a database is one file; name it");
     }
     let jobs = jobs(inputs, feed)?;
@@ -65,41 +66,41 @@ fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut F
 }
 
 /// The path of a table's file in the folder. Characters that a file name cannot contain become `_`.
-fn place(folder: &Path, name: &str, format: Format) -> PathBuf {
+fn place(folder: &Path, name: &str, format: FileFormat) -> PathBuf {
     let name: String = name.chars().map(|char| if matches!(char, '/' | '\\' | '\0') { '_' } else { char }).collect();
     folder.join(format!("{name}.{}", format.suffix()))
 }
 
 /// Writes all inputs to one file or to standard output.
-fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut Feed) -> Result<()> {
+fn file(inputs: &mut [Opened], path: Option<&Path>, format: FileFormat, feed: &mut Feed) -> Result<()> {
     match format {
-        Format::Parquet | Format::Arrow if batches::copy(inputs, path, format, feed)? => Ok(()),
-        Format::Ndjson | Format::Json => once(path, |out| {
+        FileFormat::Parquet | FileFormat::Arrow if batches::copy(inputs, path, format, feed)? => Ok(()),
+        FileFormat::Ndjson | FileFormat::Json => once(path, |out| {
             let sink = JsonSink::new(out);
-            let mut sink = if format == Format::Json { sink.array() } else { sink };
+            let mut sink = if format == FileFormat::Json { sink.array() } else { sink };
             share_all(inputs, feed, &mut sink)?;
             Ok(sink.into_inner())
         }),
-        Format::Csv | Format::Tsv => planned(inputs, path, feed, |inputs, out, schema, feed| {
-            let dialect = if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() };
+        FileFormat::Csv | FileFormat::Tsv => planned(inputs, path, feed, |inputs, out, schema, feed| {
+            let dialect = if format == FileFormat::Tsv { Dialect::tsv() } else { Dialect::default() };
             let names = schema.columns().iter().map(jird_formats::Column::name);
             let sink = CsvSink::with_dialect(out, dialect).columns(names);
             let mut rows = if feed.reading.typed { sink.keep_types() } else { sink }.rows();
             share_all(inputs, feed, &mut rows)?;
             Ok(rows.into_table().into_inner())
         }),
-        Format::Parquet => planned(inputs, path, feed, |inputs, out, schema, feed| {
+        FileFormat::Parquet => planned(inputs, path, feed, |inputs, out, schema, feed| {
             let mut rows = ParquetSink::new(out, &ColumnPlan::of(schema), ParquetOptions::default())?;
             // The sink encodes and compresses in a thread of its own.
             send_all(inputs, feed, &mut rows, 2)?;
             Ok(rows.into_table().into_inner()?)
         }),
-        Format::Arrow => planned(inputs, path, feed, |inputs, out, schema, feed| {
+        FileFormat::Arrow => planned(inputs, path, feed, |inputs, out, schema, feed| {
             let mut rows = ArrowSink::new(out, &ColumnPlan::of(schema), ArrowOptions::default())?;
             send_all(inputs, feed, &mut rows, 1)?;
             Ok(rows.into_table().into_inner()?)
         }),
-        Format::Sqlite | Format::Quarantine => bail!("this is not written by records"),
+        FileFormat::Sqlite | FileFormat::Quarantine => bail!("this is not written by records"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod print;
 
-use crate::convert::{Feed, Format, Opened};
+use crate::convert::{Feed, Opened};
 use crate::input::{Counter, Input};
 use crate::limits::SpoolArgs;
 use crate::outcome::{Outcome, left_out};
@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
 use jird_formats::Fields;
-use jird_formats::files::OnError;
+use jird_formats::files::{FileFormat, OnError};
 use std::io::stdout;
 use std::path::PathBuf;
 
@@ -42,8 +42,8 @@ pub(crate) struct DescribeArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: FormatArgument,
     /// The format of the inputs [default: by the name, or the first bytes]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<Format>,
+    #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
+    from: Option<FileFormat>,
     /// Which values of a JSON document are records, such as /items/* [default: the elements of an array, or the
     /// document]
     #[arg(long, value_name = "PATTERN")]

@@ -202,51 +202,6 @@ impl ArrowColumn {
             return Ok(sink.null()?);
         }
         match &self.values {
-            Values::Null => sink.null()?,
-            Values::Bool(values) => sink.bool(values.value(row))?,
-            Values::Int8(values) => sink.number(Numeral::I64(values[row].into()))?,
-            Values::Int16(values) => sink.number(Numeral::I64(values[row].into()))?,
-            Values::Int32(values) => sink.number(Numeral::I64(values[row].into()))?,
-            Values::Int64(values) => sink.number(Numeral::I64(values[row]))?,
-            Values::UInt8(values) => sink.number(Numeral::U64(values[row].into()))?,
-            Values::UInt16(values) => sink.number(Numeral::U64(values[row].into()))?,
-            Values::UInt32(values) => sink.number(Numeral::U64(values[row].into()))?,
-            Values::UInt64(values) => sink.number(Numeral::U64(values[row]))?,
-            Values::Float16(values) => float(values[row].to_f64(), sending, sink)?,
-            Values::Float32(values) => float(values[row].into(), sending, sink)?,
-            Values::Float64(values) => float(values[row], sending, sink)?,
-            Values::Decimal32(values, scale) => decimal(values[row].into(), *scale, sink)?,
-            Values::Decimal64(values, scale) => decimal(values[row].into(), *scale, sink)?,
-            Values::Decimal128(values, scale) => decimal(values[row], *scale, sink)?,
-            Values::Decimal256(values, scale) => match values[row].to_i128() {
-                Some(value) => decimal(value, *scale, sink)?,
-                None => digits(&values[row], *scale, sink)?,
-            },
-            Values::Text(texts, kind) => sink.string(kind.text(texts, row))?,
-            Values::Json(texts, kind) => json(kind.text(texts, row), sending, sink)?,
-            Values::Bytes(bytes, kind) => sink.bytes(kind.bytes(bytes, row))?,
-            Values::Date32(days) => sink.string(&date(i64::from(days[row]) * 86_400))?,
-            Values::Date64(values) => match values[row] {
-                value if value % 86_400_000 == 0 => sink.string(&date(value / 1000))?,
-                value => sink.timestamp(instant(value, 1000, false))?,
-            },
-            Values::Time32(values, per_second) => time(values[row].into(), *per_second, sending, sink)?,
-            Values::Time64(values, per_second) => time(values[row], *per_second, sending, sink)?,
-            Values::Timestamp { values, per_second, is_utc } => {
-                sink.timestamp(instant(values[row], *per_second, *is_utc))?;
-            }
-            Values::Duration(values, per_second) => {
-                sink.string(&format!("PT{}S", seconds(values[row], *per_second)))?;
-            }
-            Values::Months(values) => sink.string(&format!("P{}M", values[row]))?,
-            Values::DayTime(values) => {
-                let IntervalDayTime { days, milliseconds } = values[row];
-                sink.string(&format!("P{days}DT{}S", seconds(milliseconds.into(), 1000)))?;
-            }
-            Values::MonthDayNano(values) => {
-                let IntervalMonthDayNano { months, days, nanoseconds } = values[row];
-                sink.string(&format!("P{months}M{days}DT{}S", seconds(nanoseconds, 1_000_000_000)))?;
-            }
             Values::List(lists, elements) => {
                 sink.begin_array()?;
                 for element in lists.elements(row) {
@@ -278,6 +233,7 @@ impl ArrowColumn {
                     None => sending.untold(Untold::NoType(types[row]), sink)?,
                 }
             }
+            single => single.send(row, sending, sink)?,
         }
         Ok(())
     }
@@ -303,6 +259,66 @@ impl ArrowColumn {
 }
 
 impl Values {
+    /// Sends a value of a type that contains no others.
+    #[inline(always)]
+    fn send<S: Sink>(&self, row: usize, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
+        match self {
+            Self::Bool(values) => sink.bool(values.value(row))?,
+            Self::Int8(values) => sink.number(Numeral::I64(values[row].into()))?,
+            Self::Int16(values) => sink.number(Numeral::I64(values[row].into()))?,
+            Self::Int32(values) => sink.number(Numeral::I64(values[row].into()))?,
+            Self::Int64(values) => sink.number(Numeral::I64(values[row]))?,
+            Self::UInt8(values) => sink.number(Numeral::U64(values[row].into()))?,
+            Self::UInt16(values) => sink.number(Numeral::U64(values[row].into()))?,
+            Self::UInt32(values) => sink.number(Numeral::U64(values[row].into()))?,
+            Self::UInt64(values) => sink.number(Numeral::U64(values[row]))?,
+            Self::Float16(values) => float(values[row].to_f64(), sending, sink)?,
+            Self::Float32(values) => float(values[row].into(), sending, sink)?,
+            Self::Float64(values) => float(values[row], sending, sink)?,
+            Self::Decimal32(values, scale) => decimal(values[row].into(), *scale, sink)?,
+            Self::Decimal64(values, scale) => decimal(values[row].into(), *scale, sink)?,
+            Self::Decimal128(values, scale) => decimal(values[row], *scale, sink)?,
+            Self::Decimal256(values, scale) => match values[row].to_i128() {
+                Some(value) => decimal(value, *scale, sink)?,
+                None => digits(&values[row], *scale, sink)?,
+            },
+            Self::Text(texts, kind) => sink.string(kind.text(texts, row))?,
+            Self::Json(texts, kind) => json(kind.text(texts, row), sending, sink)?,
+            Self::Bytes(bytes, kind) => sink.bytes(kind.bytes(bytes, row))?,
+            Self::Date32(days) => sink.string(&date(i64::from(days[row]) * 86_400))?,
+            Self::Date64(values) => match values[row] {
+                value if value % 86_400_000 == 0 => sink.string(&date(value / 1000))?,
+                value => sink.timestamp(instant(value, 1000, false))?,
+            },
+            Self::Time32(values, per_second) => time(values[row].into(), *per_second, sending, sink)?,
+            Self::Time64(values, per_second) => time(values[row], *per_second, sending, sink)?,
+            Self::Timestamp { values, per_second, is_utc } => {
+                sink.timestamp(instant(values[row], *per_second, *is_utc))?;
+            }
+            Self::Duration(values, per_second) => {
+                sink.string(&format!("PT{}S", seconds(values[row], *per_second)))?;
+            }
+            Self::Months(values) => sink.string(&format!("P{}M", values[row]))?,
+            Self::DayTime(values) => {
+                let IntervalDayTime { days, milliseconds } = values[row];
+                sink.string(&format!("P{days}DT{}S", seconds(milliseconds.into(), 1000)))?;
+            }
+            Self::MonthDayNano(values) => {
+                let IntervalMonthDayNano { months, days, nanoseconds } = values[row];
+                sink.string(&format!("P{months}M{days}DT{}S", seconds(nanoseconds, 1_000_000_000)))?;
+            }
+            // The caller has sent those that contain others.
+            Self::Null
+            | Self::List(..)
+            | Self::Struct(_)
+            | Self::Map { .. }
+            | Self::Dictionary(..)
+            | Self::Runs { .. }
+            | Self::Union { .. } => sink.null()?,
+        }
+        Ok(())
+    }
+
     /// A column of any type. This function handles Arrow's types that contain others.
     fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let child = |field: &Field, array: &ArrayRef| ArrowColumn::new(field, array).map(Box::new);

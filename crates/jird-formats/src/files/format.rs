@@ -30,11 +30,17 @@ pub enum FileFormat {
     Parquet,
     /// Apache Arrow IPC, as a file or as a stream.
     Arrow,
+    /// Bad records that were set aside, as [`Quarantined`](super::Quarantined) reads them.
+    Quarantine,
 }
 
-/// The signs that tell a format.
-struct Signs {
+/// What a format is called, and the facts that tell it.
+struct Facts {
     format: FileFormat,
+    /// Its name on a command line, and others that it has there.
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
     /// The suffixes of its files, in lower case. New files get the first one.
     suffixes: &'static [&'static str],
     /// Suffixes that other kinds of files use too.
@@ -44,29 +50,79 @@ struct Signs {
 }
 
 /// In the order of [`FileFormat`].
-const SIGNS: [Signs; 7] = [
-    Signs {
+const FORMATS: [Facts; 8] = [
+    Facts {
         format: FileFormat::Ndjson,
+        name: "ndjson",
+        aliases: &["jsonl"],
+        about: "One JSON value per line",
         suffixes: &["ndjson", "jsonl", "jsonlines", "ldjson"],
         shared_suffixes: &["log"],
         magic: &[],
     },
-    Signs { format: FileFormat::Json, suffixes: &["json", "geojson"], shared_suffixes: &[], magic: &[] },
-    Signs { format: FileFormat::Csv, suffixes: &["csv"], shared_suffixes: &[], magic: &[] },
-    Signs { format: FileFormat::Tsv, suffixes: &["tsv", "tab"], shared_suffixes: &[], magic: &[] },
-    Signs {
+    Facts {
+        format: FileFormat::Json,
+        name: "json",
+        aliases: &[],
+        about: "JSON: the elements of an array, or one value after the other",
+        suffixes: &["json", "geojson"],
+        shared_suffixes: &[],
+        magic: &[],
+    },
+    Facts {
+        format: FileFormat::Csv,
+        name: "csv",
+        aliases: &[],
+        about: "Comma-separated values with a header",
+        suffixes: &["csv"],
+        shared_suffixes: &[],
+        magic: &[],
+    },
+    Facts {
+        format: FileFormat::Tsv,
+        name: "tsv",
+        aliases: &[],
+        about: "Tab-separated values with a header",
+        suffixes: &["tsv", "tab"],
+        shared_suffixes: &[],
+        magic: &[],
+    },
+    Facts {
         format: FileFormat::Sqlite,
+        name: "sqlite",
+        aliases: &["db"],
+        about: "A table of an SQLite database",
         suffixes: &["db", "sqlite", "sqlite3", "db3"],
         shared_suffixes: &[],
         magic: &[b"SQLite format 3\0"],
     },
-    Signs { format: FileFormat::Parquet, suffixes: &["parquet", "pq"], shared_suffixes: &[], magic: &[b"PAR1"] },
-    Signs {
+    Facts {
+        format: FileFormat::Parquet,
+        name: "parquet",
+        aliases: &[],
+        about: "Apache Parquet",
+        suffixes: &["parquet", "pq"],
+        shared_suffixes: &[],
+        magic: &[b"PAR1"],
+    },
+    Facts {
         format: FileFormat::Arrow,
+        name: "arrow",
+        aliases: &["ipc"],
+        about: "Apache Arrow IPC",
         suffixes: &["arrow", "arrows", "ipc", "feather"],
         shared_suffixes: &[],
         // For files and for streams.
         magic: &[b"ARROW1", &[0xff; 4]],
+    },
+    Facts {
+        format: FileFormat::Quarantine,
+        name: "quarantine",
+        aliases: &[],
+        about: "Bad records that `--on-error quarantine=FILE` set aside: only read",
+        suffixes: &[],
+        shared_suffixes: &[],
+        magic: &[],
     },
 ];
 
@@ -76,44 +132,79 @@ pub const MAGIC_BYTES: usize = 16;
 impl FileFormat {
     /// All formats.
     pub fn all() -> impl Iterator<Item = Self> {
-        SIGNS.iter().map(|signs| signs.format)
+        FORMATS.iter().map(|facts| facts.format)
     }
 
     /// Detects the format from the suffix, after removing that of a compression.
     pub fn of_name(path: &Path) -> Option<Self> {
-        by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix) || signs.shared_suffixes.contains(&suffix))
+        by_suffix(path, |facts, suffix| facts.suffixes.contains(&suffix) || facts.shared_suffixes.contains(&suffix))
     }
 
     /// Detects the format from a suffix that no other kind of file uses. Unlike [`of_name`](Self::of_name), it does not
     /// accept `.log`, because most logs are not JSON.
     pub fn of_own_name(path: &Path) -> Option<Self> {
-        by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix))
+        by_suffix(path, |facts, suffix| facts.suffixes.contains(&suffix))
     }
 
     /// Detects the format from the first bytes. A file that looks like nothing else and begins like JSON is JSON.
     pub fn of_bytes(start: &[u8]) -> Option<Self> {
-        let signs = SIGNS.iter().find(|signs| signs.magic.iter().any(|magic| start.starts_with(magic)));
-        if let Some(signs) = signs {
-            return Some(signs.format);
+        let facts = FORMATS.iter().find(|facts| facts.magic.iter().any(|magic| start.starts_with(magic)));
+        if let Some(facts) = facts {
+            return Some(facts.format);
         }
         let text = start.strip_prefix(MARK).unwrap_or(start);
         let first = text.trim_ascii_start().first()?;
         matches!(first, b'{' | b'[' | b'"').then_some(Self::Json)
     }
 
+    /// The format with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let is_named = |facts: &&Facts| facts.name == name || facts.aliases.contains(&name);
+        FORMATS.iter().find(is_named).map(|facts| facts.format)
+    }
+
+    fn facts(self) -> &'static Facts {
+        &FORMATS[self as usize]
+    }
+
+    /// Its name, as on a command line.
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// Other names that it has there.
+    pub fn aliases(self) -> &'static [&'static str] {
+        self.facts().aliases
+    }
+
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        self.facts().about
+    }
+
     /// The suffix of new files, without the dot.
     pub fn suffix(self) -> &'static str {
-        SIGNS[self as usize].suffixes[0]
+        self.facts().suffixes.first().unwrap_or(&self.name())
+    }
+
+    /// Whether records are written in this format. All are read.
+    pub fn can_write(self) -> bool {
+        self != Self::Quarantine
+    }
+
+    /// Whether files of this format are read with seeks instead of from beginning to end.
+    pub fn is_seekable(self) -> bool {
+        matches!(self, Self::Parquet | Self::Sqlite)
     }
 }
 
-fn by_suffix(path: &Path, is_told: impl Fn(&Signs, &str) -> bool) -> Option<FileFormat> {
+fn by_suffix(path: &Path, is_told: impl Fn(&Facts, &str) -> bool) -> Option<FileFormat> {
     let name = match Compression::of_name(path) {
         Compression::None => path.file_name()?,
         _ => path.file_stem()?,
     };
     let suffix = Path::new(name).extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
-    SIGNS.iter().find(|signs| is_told(signs, &suffix)).map(|signs| signs.format)
+    FORMATS.iter().find(|facts| is_told(facts, &suffix)).map(|facts| facts.format)
 }
 
 #[cfg(test)]
@@ -145,16 +236,22 @@ mod tests {
         assert_eq!(FileFormat::of_bytes(b"\xef\xbb\xbf{"), Some(FileFormat::Json));
         assert_eq!(FileFormat::of_bytes(b"a,b\n"), None);
         assert_eq!(FileFormat::of_bytes(b"PAR1\x15"), Some(FileFormat::Parquet));
-        let longest = SIGNS.iter().flat_map(|signs| signs.magic).map(|magic| magic.len()).max();
+        let longest = FORMATS.iter().flat_map(|facts| facts.magic).map(|magic| magic.len()).max();
         assert_eq!(longest, Some(MAGIC_BYTES));
     }
 
     #[test]
-    fn each_format_is_recognised_by_its_own_suffix() {
+    fn each_format_is_recognised_by_its_names_and_its_own_suffix() {
         for (index, format) in FileFormat::all().enumerate() {
             assert_eq!(format as usize, index);
+            assert!(
+                [&[format.name()], format.aliases()]
+                    .concat()
+                    .iter()
+                    .all(|name| FileFormat::named(name) == Some(format))
+            );
             let name = format!("a.{}", format.suffix());
-            assert_eq!(FileFormat::of_own_name(Path::new(&name)), Some(format));
+            assert_eq!(FileFormat::of_own_name(Path::new(&name)), Some(format).filter(|format| format.can_write()));
         }
     }
 }

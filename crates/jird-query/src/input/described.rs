@@ -1,7 +1,6 @@
 //! Files as other processes can open them.
 
-use super::elements::Layout;
-use super::{Access, From, InputFile, Progress, Reading, Refusal, Remotes};
+use super::{Access, InputFile, Progress, Reading, Refusal, Remotes};
 use crate::base::error::Error;
 use jird_formats::DialectChoice;
 use jird_formats::files::FileFormat;
@@ -22,52 +21,12 @@ pub(crate) struct Described {
     disk_bytes: u64,
     /// Of an object: what tells its version from others.
     version: Option<String>,
-    layout: Kind,
+    /// The name of its format.
+    format: String,
     table: Option<String>,
     records: Option<String>,
     /// Of CSV: the delimiter, the quote, whether there is a header.
     csv: Option<(u8, Option<u8>, bool)>,
-}
-
-/// What the file is.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
-enum Kind {
-    Ndjson,
-    Json,
-    Quarantine,
-    Csv,
-    Tsv,
-    Sqlite,
-    Parquet,
-    Arrow,
-}
-
-impl Kind {
-    fn of(layout: Layout) -> Self {
-        match layout {
-            Layout::Lines | Layout::Table(FileFormat::Ndjson) => Self::Ndjson,
-            Layout::Array | Layout::Table(FileFormat::Json) => Self::Json,
-            Layout::Quarantine => Self::Quarantine,
-            Layout::Table(FileFormat::Csv) => Self::Csv,
-            Layout::Table(FileFormat::Tsv) => Self::Tsv,
-            Layout::Table(FileFormat::Sqlite) => Self::Sqlite,
-            Layout::Table(FileFormat::Parquet) => Self::Parquet,
-            Layout::Table(FileFormat::Arrow) => Self::Arrow,
-        }
-    }
-
-    fn from(self) -> From {
-        match self {
-            Self::Ndjson => From::Ndjson,
-            Self::Json => From::Json,
-            Self::Quarantine => From::Quarantine,
-            Self::Csv => From::Csv,
-            Self::Tsv => From::Tsv,
-            Self::Sqlite => From::Sqlite,
-            Self::Parquet => From::Parquet,
-            Self::Arrow => From::Arrow,
-        }
-    }
 }
 
 impl InputFile {
@@ -100,7 +59,7 @@ impl InputFile {
             size: self.size,
             disk_bytes: self.disk_bytes,
             version,
-            layout: Kind::of(self.layout),
+            format: self.layout.format().name().to_owned(),
             table: self.table.clone(),
             records: self.records.as_ref().map(ToString::to_string),
             csv: self.dialect().map(|csv| (csv.delimiter, csv.quote, csv.header)),
@@ -126,8 +85,8 @@ impl Described {
             quote: Some(quote),
             header: Some(header),
         });
-        let reading =
-            Reading { from: self.layout.from(), records, csv, remotes: REMOTES.clone(), ..Reading::default() };
+        let from = FileFormat::named(&self.format);
+        let reading = Reading { from, records, csv, remotes: REMOTES.clone(), ..Reading::default() };
         let progress = Arc::new(Progress::default());
         let file = match InputFile::at(&self.path, self.table.as_deref(), &reading, &progress) {
             Ok(file) => InputFile { name: Some(self.shown.clone()), index: self.index, ..file },

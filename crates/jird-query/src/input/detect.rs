@@ -2,7 +2,7 @@
 
 use super::elements::Layout;
 use super::table::SEPARATOR;
-use super::{From, Reading, Refusal};
+use super::{Reading, Refusal};
 use jird::event::{Failure, JsonSink, JsonSource, Source};
 use jird_formats::files::{FileFormat, Text, plain_name};
 use std::io;
@@ -12,17 +12,12 @@ use std::path::Path;
 pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layout, Refusal> {
     let is_array = text.start.trim_ascii_start().starts_with(b"[");
     let layout = match reading.from {
-        From::Detect if reading.csv.is_given() => or_csv(detected(path, &text.start), path, &text.start),
-        From::Detect => detected(path, &text.start),
-        From::Ndjson => Layout::Lines,
-        From::Json if is_array => Layout::Array,
-        From::Json => VALUES,
-        From::Quarantine => Layout::Quarantine,
-        From::Csv => Layout::Table(FileFormat::Csv),
-        From::Tsv => Layout::Table(FileFormat::Tsv),
-        From::Sqlite => Layout::Table(FileFormat::Sqlite),
-        From::Parquet => Layout::Table(FileFormat::Parquet),
-        From::Arrow => Layout::Table(FileFormat::Arrow),
+        None if reading.csv.is_given() => or_csv(detected(path, &text.start), path, &text.start),
+        None => detected(path, &text.start),
+        Some(FileFormat::Ndjson) => Layout::Lines,
+        Some(FileFormat::Json) if is_array => Layout::Array,
+        Some(FileFormat::Quarantine) => Layout::Quarantine,
+        Some(format) => Layout::Table(format),
     };
     let layout = match layout {
         Layout::Lines | Layout::Array if reading.records.is_some() => Layout::Table(FileFormat::Json),

@@ -23,6 +23,17 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
+    /// The format of such texts.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn format(self) -> FileFormat {
+        match self {
+            Self::Lines => FileFormat::Ndjson,
+            Self::Array => FileFormat::Json,
+            Self::Quarantine => FileFormat::Quarantine,
+            Self::Table(format) => format,
+        }
+    }
+
     /// The byte of the converted text that stands for a line feed of the original. A table without lines has one for
     /// each row.
     fn newline(self) -> u8 {

@@ -1,7 +1,7 @@
 //! Files of this machine: databases, which only SQLite opens, and all others.
 
 use super::elements::Layout;
-use super::{Access, From, InputFile, Progress, Reading, Refusal};
+use super::{Access, InputFile, Progress, Reading, Refusal};
 use jird_formats::DialectChoice;
 use jird_formats::files::{FileFormat, open};
 use std::fs::File;
@@ -25,7 +25,7 @@ impl InputFile {
         reading: &Reading,
         progress: &Arc<Progress>,
     ) -> Result<Self, Refusal> {
-        if !matches!(reading.from, From::Detect | From::Sqlite) {
+        if !matches!(reading.from, None | Some(FileFormat::Sqlite)) {
             return Err("it is a database of SQLite, and is read without --from".to_owned().into());
         }
         Ok(Self {

@@ -63,35 +63,11 @@ pub(crate) use table::{PassBy, Wanted};
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
 
-/// The format of the inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum From {
-    /// Detected from their names and first bytes.
-    #[default]
-    Detect,
-    /// One record per line.
-    Ndjson,
-    /// The elements of an array, or values one after the other, however they are separated.
-    Json,
-    /// The bad records that `--on-error quarantine=FILE` set aside.
-    Quarantine,
-    /// Comma-separated values with a header. Each value gets the type that its text looks like.
-    Csv,
-    /// The same, separated by tabs.
-    Tsv,
-    /// An SQLite database. The name of a table may follow the file, as in `shop.db::orders`.
-    Sqlite,
-    /// Apache Parquet.
-    Parquet,
-    /// Apache Arrow IPC.
-    Arrow,
-}
-
 /// How the inputs are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    pub(crate) from: From,
+    /// The format of the inputs, if it is not told by their names and first bytes.
+    pub(crate) from: Option<FileFormat>,
     /// Which values of a JSON text are records, if not all elements or lines.
     pub(crate) records: Option<Pattern>,
     /// How CSV and its relatives are written, if that is said.
@@ -210,7 +186,7 @@ const OFFSET_BITS: u32 = 44;
 impl Input {
     /// Records that are in memory, one a line.
     pub(crate) fn of_records(lines: Vec<u8>, progress: &Arc<Progress>) -> Result<Self, Error> {
-        let reading = Reading { from: From::Ndjson, ..Reading::default() };
+        let reading = Reading { from: Some(FileFormat::Ndjson), ..Reading::default() };
         match InputFile::once(PathBuf::new(), Box::new(io::Cursor::new(lines)), None, &reading, progress) {
             Ok(file) => Ok(Self { files: vec![Arc::new(file)], ..Self::default() }),
             Err(Refusal::Unreadable(message)) => Err(Error::unread(message)),
@@ -634,7 +610,7 @@ impl InputFile {
             FileFormat::Sqlite => TableFile::Sqlite(self.path.clone(), self.table.clone()),
             FileFormat::Parquet => TableFile::Parquet(whole()?),
             FileFormat::Arrow => TableFile::Arrow(text()?),
-            FileFormat::Json | FileFormat::Ndjson => {
+            FileFormat::Json | FileFormat::Ndjson | FileFormat::Quarantine => {
                 let text = self.text()?.blank_mark().into_reader();
                 TableFile::Json(text, self.records.clone().unwrap_or_default())
             }

@@ -1,13 +1,14 @@
 //! What a query may be told beside its SQL.
 
 use crate::base::defined::{Defined, Definitions};
-use crate::input::{From, Remotes};
+use crate::input::Remotes;
 use crate::output::Format;
 use crate::setup::spill::Spill;
 use crate::types::FieldTypes;
 use jird::event::Pattern;
 use jird::lines::{Check, RECORD_BYTES_MAX};
 use jird_formats::DialectChoice;
+use jird_formats::files::FileFormat;
 use jird_formats::files::{OnError, SpoolOptions};
 use jird_store::Window;
 use std::path::PathBuf;
@@ -30,8 +31,8 @@ pub struct Options {
     pub schema: FieldTypes,
     /// The maximum width of a table, in terminal columns. Text that does not fit is cut.
     pub width: Option<usize>,
-    /// The format of the inputs.
-    pub from: From,
+    /// The format of the inputs, if it is not told by their names and first bytes.
+    pub from: Option<FileFormat>,
     /// Names that the query may write in place of paths.
     pub defined: Vec<Defined>,
     /// Views that the query may name. The text of the query may define others.
@@ -80,7 +81,7 @@ impl Default for Options {
             format: Format::Ndjson,
             schema: FieldTypes::default(),
             width: None,
-            from: From::default(),
+            from: None,
             defined: Vec::new(),
             definitions: Vec::new(),
             folder_keys: true,

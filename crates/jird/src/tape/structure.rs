@@ -385,13 +385,8 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let mut is = simd.kinds(block, valid);
     if tokens.beyond_ascii {
         // Text that is known to be UTF-8 has no other bytes that look like a marked token.
-        let mut suspects = if state.trusted { marked } else { marked & (is.open_array | is.close_array) };
-        while suspects != 0 {
-            if !tokens.is_ascii(text, at + suspects.trailing_zeros() as usize) {
-                is.remove(suspects & suspects.wrapping_neg());
-            }
-            suspects &= suspects - 1;
-        }
+        let suspects = if state.trusted { marked } else { marked & (is.open_array | is.close_array) };
+        remove_beyond_ascii(text, tokens, at, suspects, &mut is);
     }
     // `tight`: the scalar reaches to the operator after it. `loose`: white space separates the two. `odd`: no operator
     // follows the scalar, so something is wrong.
@@ -448,6 +443,17 @@ fn one_batch<S: Simd, const TAPE: bool>(
         }
     }
     verdict(text, kinds, pos, valid, first_bad, &inside, wrong_scalar, state)
+}
+
+/// Takes out those of these tokens that are bytes of a character beyond ASCII.
+#[inline(always)]
+fn remove_beyond_ascii(text: &[u8], tokens: &Tokens, at: usize, mut suspects: u64, is: &mut Kinds) {
+    while suspects != 0 {
+        if !tokens.is_ascii(text, at + suspects.trailing_zeros() as usize) {
+            is.remove(suspects & suspects.wrapping_neg());
+        }
+        suspects &= suspects - 1;
+    }
 }
 
 /// The results of matching a batch's brackets.

@@ -254,22 +254,9 @@ impl<M: Copy + Default> Walk<M> {
                         }
                     }
                 },
-                Expect::Next => loop {
-                    let (Some(&kind), Some(&pos)) = (kinds.get(i), offsets.get(i)) else { break 'walk Walked::More };
-                    i += 1;
-                    if kind == b',' {
-                        expect = top.bracket.inside();
-                        break;
-                    }
-                    if kind != top.bracket.closing() {
-                        return Err(unexpected(text, kind, pos, ErrorKind::Comma));
-                    }
-                    visitor.close(top.mark, top.bracket, top.count, pos as usize + 1);
-                    top = self.frames.pop().unwrap_or_else(Frame::outside);
-                    if self.frames.is_empty() {
-                        expect = Expect::Nothing;
-                        break;
-                    }
+                Expect::Next => match self.leave(text, tokens, &mut i, &mut top, &mut visitor)? {
+                    Some(next) => expect = next,
+                    None => break Walked::More,
                 },
                 Expect::Root => {
                     let (Some(kind), Some(pos)) = (ahead(kinds, i), ahead(offsets, i)) else { break Walked::More };
@@ -289,6 +276,35 @@ impl<M: Copy + Default> Walk<M> {
         self.expect = expect;
         self.top = top;
         Ok(walked)
+    }
+
+    /// Closes containers up to a comma, or to the end of the value. Returns what must come next; `None` if more tokens are
+    /// needed for that.
+    #[inline(always)]
+    fn leave(
+        &mut self,
+        text: &[u8],
+        tokens: &Tokens,
+        at: &mut usize,
+        top: &mut Frame<M>,
+        visitor: &mut impl Visitor<Mark = M>,
+    ) -> Result<Option<Expect>, Fault> {
+        let (kinds, offsets) = tokens.slices();
+        loop {
+            let (Some(&kind), Some(&pos)) = (kinds.get(*at), offsets.get(*at)) else { return Ok(None) };
+            *at += 1;
+            if kind == b',' {
+                return Ok(Some(top.bracket.inside()));
+            }
+            if kind != top.bracket.closing() {
+                return Err(unexpected(text, kind, pos, ErrorKind::Comma));
+            }
+            visitor.close(top.mark, top.bracket, top.count, pos as usize + 1);
+            *top = self.frames.pop().unwrap_or_else(Frame::outside);
+            if self.frames.is_empty() {
+                return Ok(Some(Expect::Nothing));
+            }
+        }
     }
 
     /// Enters the container that opens at `start`, or skips it if the next token, which is at index `at`, closes it.

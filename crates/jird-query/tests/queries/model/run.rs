@@ -10,7 +10,7 @@ use super::value::{Value, records};
 use crate::dice::Random;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use jird_query::{Check, ErrorKind, From, OnError, Options, Report};
+use jird_query::{Check, ErrorKind, FileFormat, OnError, Options, Report};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -150,7 +150,7 @@ impl Folder {
         let Way { form, check, threads, chunk_bytes } = way;
         let usual = Options::default().chunk_bytes;
         // The names tell the array from the files of lines that the query itself names.
-        let from = if form == Form::Array { From::Detect } else { From::Ndjson };
+        let from = if form == Form::Array { None } else { Some(FileFormat::Ndjson) };
         let chunk_bytes = chunk_bytes.unwrap_or(usual);
         let options = Options { from, check, threads, chunk_bytes, ..Options::default() };
         match form {
@@ -160,7 +160,7 @@ impl Folder {
             Form::Pipe => self.answer_of_pipes(sql, options),
             Form::Store => {
                 let window = self.plan.as_ref().map(|plan| plan.window).unwrap_or_default();
-                answer(sql, self.stores.clone(), Options { from: From::Detect, window, ..options })
+                answer(sql, self.stores.clone(), Options { from: None, window, ..options })
             }
             #[cfg(feature = "remote")]
             Form::Remote(block_bytes) => {
@@ -170,14 +170,14 @@ impl Folder {
             #[cfg(feature = "remote")]
             Form::RemoteStore => {
                 let window = self.plan.as_ref().map(|plan| plan.window).unwrap_or_default();
-                answer(sql, self.urls(way), Options { from: From::Detect, window, ..options })
+                answer(sql, self.urls(way), Options { from: None, window, ..options })
             }
         }
     }
 
     /// [`run`](Self::run) that does not stop at a bad record.
     pub(crate) fn run_passing(&self, sql: &str, on_error: OnError) -> Result<(String, Report), jird_query::Error> {
-        answer(sql, self.files.clone(), Options { from: From::Ndjson, on_error, ..Options::default() })
+        answer(sql, self.files.clone(), Options { from: Some(FileFormat::Ndjson), on_error, ..Options::default() })
     }
 
     /// What is read in this way, as the query names it.

@@ -119,15 +119,10 @@ impl Select<'_> {
                     } else if depth > 0 {
                         depth -= 1;
                     } else {
-                        let Some(Outer { parent, node: closed, start, .. }) = self.open.pop() else {
-                            return Some(behind(at + index));
-                        };
-                        awaited -= usize::from(self.awaits(closed));
-                        self.fill(closed, Slot::new(Kind::Object, false, start as usize, pos[index] as usize + 1));
-                        if self.is_complete() {
-                            return Some(behind(at + index));
+                        match self.close(pos[index] as usize + 1, &mut awaited) {
+                            Some(parent) if !self.is_complete() => node = parent,
+                            _ => return Some(behind(at + index)),
                         }
-                        node = parent;
                     }
                     continue;
                 }
@@ -167,6 +162,15 @@ impl Select<'_> {
             }
             at += STEP;
         }
+    }
+
+    /// Closes the innermost wanted object, which ends before `end`. Returns the node around it; `None` if the record ends.
+    #[inline(always)]
+    fn close(&mut self, end: usize, awaited: &mut usize) -> Option<u32> {
+        let Outer { parent, node, start, .. } = self.open.pop()?;
+        *awaited -= usize::from(self.awaits(node));
+        self.fill(node, Slot::new(Kind::Object, false, start as usize, end));
+        Some(parent)
     }
 
     /// The same, but white space may stand anywhere.
