@@ -127,8 +127,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         bail!("{}: neither the name nor the content says which format this is; name it with --from", opened.name);
     };
     let is_json = matches!(format, FileFormat::Ndjson | FileFormat::Json | FileFormat::Quarantine);
-    let is_text = is_json || matches!(format, FileFormat::Csv | FileFormat::Tsv);
-    if let Some(encoding) = text.encoding().filter(|_| is_text) {
+    if let Some(encoding) = text.encoding().filter(|_| !format.is_binary()) {
         return Err(wrong_encoding(&opened.name, encoding));
     }
     let text = if is_json { text.blank_mark() } else { text };

@@ -187,6 +187,14 @@ impl FileFormat {
         self.facts().suffixes.first().unwrap_or(&self.name())
     }
 
+    /// Whether its files are no text.
+    pub fn is_binary(self) -> bool {
+        match self {
+            Self::Sqlite | Self::Parquet | Self::Arrow => true,
+            Self::Ndjson | Self::Json | Self::Csv | Self::Tsv | Self::Quarantine => false,
+        }
+    }
+
     /// Whether records are written in this format. All are read.
     pub fn can_write(self) -> bool {
         self != Self::Quarantine

@@ -54,8 +54,7 @@ use Growth::{
     Series, Slow, SlowTimes, Times,
 };
 
-/// The functions of a session, and those that a query or our SQL adds. Names that begin with one that ends in `:` are of
-/// its kind.
+/// The functions of a session, and those that a query or our SQL adds.
 const FUNCTIONS: &[(Growth, &str)] = &[
     (
         Fixed,

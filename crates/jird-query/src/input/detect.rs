@@ -23,7 +23,7 @@ pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layo
         Layout::Lines | Layout::Array if reading.records.is_some() => Layout::Table(FileFormat::Json),
         layout => layout,
     };
-    let is_binary = matches!(layout, Layout::Table(FileFormat::Sqlite | FileFormat::Parquet | FileFormat::Arrow));
+    let is_binary = matches!(layout, Layout::Table(format) if format.is_binary());
     match text.encoding().filter(|_| !is_binary) {
         Some(encoding) => Err(Refusal::Encoding(encoding)),
         None => Ok(layout),
@@ -34,17 +34,23 @@ pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layo
 fn detected(path: &Path, start: &[u8]) -> Layout {
     let named = FileFormat::of_own_name(plain_name(path));
     let text = start.trim_ascii_start();
-    match (FileFormat::of_bytes(start), named) {
-        (Some(table @ (FileFormat::Parquet | FileFormat::Arrow | FileFormat::Sqlite)), _) => {
-            return Layout::Table(table);
-        }
-        (_, Some(table @ (FileFormat::Csv | FileFormat::Tsv))) if !text.starts_with(b"{") => {
-            return Layout::Table(table);
-        }
-        _ => {}
+    if let Some(format) = FileFormat::of_bytes(start).filter(|format| format.is_binary()) {
+        return Layout::Table(format);
     }
-    if named == Some(FileFormat::Ndjson) {
-        return Layout::Lines;
+    match named {
+        Some(table @ (FileFormat::Csv | FileFormat::Tsv)) if !text.starts_with(b"{") => return Layout::Table(table),
+        Some(FileFormat::Ndjson) => return Layout::Lines,
+        // The text says more than the name. A new format has its place here.
+        Some(
+            FileFormat::Json
+            | FileFormat::Csv
+            | FileFormat::Tsv
+            | FileFormat::Sqlite
+            | FileFormat::Parquet
+            | FileFormat::Arrow
+            | FileFormat::Quarantine,
+        )
+        | None => {}
     }
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     let rest = text.get(line.len()..).unwrap_or_default().trim_ascii_start();

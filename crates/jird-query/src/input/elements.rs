@@ -38,10 +38,10 @@ impl Layout {
     /// each row.
     fn newline(self) -> u8 {
         match self {
-            Self::Array | Self::Table(FileFormat::Csv | FileFormat::Tsv | FileFormat::Json | FileFormat::Ndjson) => {
-                b'\r'
-            }
-            Self::Lines | Self::Quarantine | Self::Table(_) => b'\n',
+            Self::Lines | Self::Quarantine => b'\n',
+            Self::Array => b'\r',
+            Self::Table(format) if format.is_binary() => b'\n',
+            Self::Table(_) => b'\r',
         }
     }
 

@@ -1,124 +1,141 @@
 //! What the server has, as an OpenAPI 3.1 document, made from the tables.
 
-use crate::request::catalog::Table;
+use crate::request::catalog::{Pick, Table};
 use crate::request::uri::encoded;
 use crate::routes::paths;
-use jird::hooks::write_string;
+use jird::{Json, json};
 use jird_formats::sqlite::{Affinity, ColumnInfo, quote};
 use std::sync::Arc;
 
+/// Members of an object.
+type Members = Vec<(String, Json)>;
+
 /// The document. `has_store`: there are events.
 pub(crate) fn document(tables: &[Arc<Table>], writes: bool, has_store: bool, rows_max: u64) -> Vec<u8> {
-    let mut fixed = vec![("sources", paths::SOURCES)];
-    if has_store {
-        fixed.push(("events", paths::EVENTS));
-    }
-    if cfg!(feature = "query") {
-        fixed.push(("query", paths::QUERY));
-    }
-    let mut paths: Vec<_> = fixed.iter().map(|(name, path)| member(&format!("/{name}"), path)).collect();
-    let mut schemas = Vec::new();
-    for table in tables.iter().filter(|table| !fixed.iter().any(|(name, _)| *name == table.info.name())) {
-        paths.push(member(&format!("/{}", encoded(table.info.name())), &of_table(table, writes, rows_max)));
+    let fixed = paths::all(has_store);
+    let is_fixed = |table: &Table| fixed.iter().any(|(name, _)| *name == table.info.name());
+    let tables: Vec<_> = tables.iter().filter(|table| !is_fixed(table)).collect();
+    let mut paths: Members = fixed.iter().map(|(name, path)| (format!("/{name}"), path.clone())).collect();
+    let mut schemas = Members::new();
+    for table in tables {
+        let name = encoded(table.info.name());
+        paths.push((format!("/{name}"), of_table(table, writes, rows_max)));
         if table.id.is_some() {
-            paths.push(member(&format!("/{}/{{id}}", encoded(table.info.name())), &of_row(table, writes)));
+            paths.push((format!("/{name}/{{id}}"), of_row(table, writes)));
         }
-        schemas.push(member(&encoded(table.info.name()), &schema(table)));
+        schemas.push((name, schema(table)));
     }
-    let problem = "{\"description\":\"What is wrong\",\"content\":{\"application/problem+json\":{\"schema\":\
-                   {\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\
-                   \"status\":{\"type\":\"integer\"},\
-                   \"detail\":{\"type\":\"string\"}}}}}}";
-    let info = format!("{{\"title\":\"jird serve\",\"version\":\"{}\"}}", env!("CARGO_PKG_VERSION"));
-    let components = format!(
-        "{{\"schemas\":{{{}}},\"parameters\":{{{}}},\"responses\":{{{},\"problem\":{problem}}},\
-         \"securitySchemes\":{{\"token\":{{\"type\":\"http\",\"scheme\":\"bearer\"}}}}}}",
-        schemas.join(","),
-        paths::LIMIT,
-        paths::RESULT
-    );
-    let paths = paths.join(",");
-    let security = "[{},{\"token\":[]}]";
-    format!(
-        "{{\"openapi\":\"3.1.0\",\"info\":{info},\"paths\":{{{paths}}},\"components\":{components},\
-         \"security\":{security}}}\n"
-    )
-    .into_bytes()
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {"title": "jird serve", "version": env!("CARGO_PKG_VERSION")},
+        "paths": object(paths),
+        "components": {
+            "schemas": object(schemas),
+            "parameters": {"limit": paths::limit()},
+            "responses": {"result": paths::result(), "problem": problem()},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    });
+    format!("{document}\n").into_bytes()
 }
 
-/// A text as JSON.
-fn quoted(text: &str) -> String {
-    let mut json = Vec::new();
-    write_string(text, &mut json);
-    String::from_utf8(json).expect("JSON is UTF-8")
+fn object(members: Members) -> Json {
+    Json::Object(members.into_iter().collect())
 }
 
-fn member(name: &str, value: &str) -> String {
-    format!("{}:{value}", quoted(name))
+/// What is wrong, as each answer may say it.
+fn problem() -> Json {
+    let properties = json!({"title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}});
+    json!({
+        "description": "What is wrong",
+        "content": {"application/problem+json": {"schema": {"type": "object", "properties": properties}}},
+    })
 }
 
-fn reference(table: &Table) -> String {
+/// The schema of a table's rows.
+fn reference(table: &Table) -> Json {
     // A `%` stands for itself in the schema's name, and so it is encoded once more in a reference, which is a URI.
     let name = encoded(table.info.name()).replace('%', "%25");
-    format!("{{\"$ref\":\"#/components/schemas/{name}\"}}")
+    json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-fn of_table(table: &Table, writes: bool, rows_max: u64) -> String {
-    let mut parameters = parameters(table, rows_max);
-    let conditions = parameters.split_off(4);
-    let all = parameters.iter().chain(&conditions).map(String::as_str).collect::<Vec<_>>().join(",");
-    let conditions = conditions.join(",");
-    let row = reference(table);
-    let rows = array(&row);
-    let content =
-        format!("{{\"application/json\":{{\"schema\":{rows}}},\"application/x-ndjson\":{{}},\"text/csv\":{{}}}}");
-    let mut methods = vec![format!(
-        "\"get\":{{\"parameters\":[{}],\"responses\":{{\"200\":{{\"description\":\"Rows\",\"content\":{content}}},\
-         \"206\":{{\"description\":\"Some of the rows, counted\",\"content\":{content}}},{PROBLEM}}}}}",
-        all
-    )];
+/// The answers of an operation: these, and what is wrong.
+fn answers(answers: &[(&str, Json)]) -> Json {
+    let problem = ("default", json!({"$ref": "#/components/responses/problem"}));
+    object(answers.iter().chain([&problem]).map(|(status, answer)| ((*status).to_owned(), answer.clone())).collect())
+}
+
+fn says(description: &str) -> Json {
+    json!({"description": description})
+}
+
+fn body(schema: &Json) -> Json {
+    json!({"required": true, "content": {"application/json": {"schema": schema}}})
+}
+
+fn of_table(table: &Table, writes: bool, rows_max: u64) -> Json {
+    let conditions = conditions(table);
+    let parameters = [of_query(table, rows_max), conditions.clone()].concat();
+    let rows = array(&reference(table));
+    let content = json!({"application/json": {"schema": rows}, "application/x-ndjson": {}, "text/csv": {}});
+    let mut methods = json!({
+        "get": {
+            "parameters": parameters,
+            "responses": answers(&[
+                ("200", json!({"description": "Rows", "content": content})),
+                ("206", json!({"description": "Some of the rows, counted", "content": content})),
+            ]),
+        },
+    });
     if writes && !table.info.is_view() {
         let row = new_row(table, Needs::NoDefault);
-        let rows = array(&row);
-        let some = new_row(table, Needs::One);
-        methods.push(format!(
-            "\"post\":{{\"requestBody\":{{\"required\":true,\"content\":{{\"application/json\":{{\"schema\":\
-             {{\"anyOf\":[{row},{rows}]}}}},\"application/x-ndjson\":{{}}}}}},\"responses\":\
-             {{\"201\":{{\"description\":\"Inserted\"}},\
-             \"204\":{{\"description\":\"There were no rows\"}},{PROBLEM}}}}}"
-        ));
-        methods.push(format!(
-            "\"patch\":{{\"parameters\":[{conditions}],\"requestBody\":{{\"required\":true,\"content\":\
-             {{\"application/json\":{{\"schema\":{some}}}}}}},\"responses\":{{{CHANGED},{PROBLEM}}}}}"
-        ));
-        methods.push(format!("\"delete\":{{\"parameters\":[{conditions}],\"responses\":{{{CHANGED},{PROBLEM}}}}}"));
+        let mut inserted = body(&json!({"anyOf": [row, array(&row)]}));
+        inserted["content"]["application/x-ndjson"] = json!({});
+        methods["post"] = json!({
+            "requestBody": inserted,
+            "responses": answers(&[("201", says("Inserted")), ("204", says("There were no rows"))]),
+        });
+        methods["patch"] = json!({
+            "parameters": conditions,
+            "requestBody": body(&new_row(table, Needs::One)),
+            "responses": answers(&[("204", says("Done"))]),
+        });
+        methods["delete"] = json!({"parameters": conditions, "responses": answers(&[("204", says("Done"))])});
     }
-    format!("{{{}}}", methods.join(","))
+    methods
 }
 
-const PROBLEM: &str = "\"default\":{\"$ref\":\"#/components/responses/problem\"}";
-const CHANGED: &str = "\"204\":{\"description\":\"Done\"}";
+/// A list of items of this form, in a regular expression.
+fn list(item: &str) -> String {
+    format!("{item}(,{item})*")
+}
 
-/// What a query may have: four parameters, and then a condition for each column.
-fn parameters(table: &Table, rows_max: u64) -> Vec<String> {
+/// A text that matches a regular expression.
+fn text(pattern: &str) -> Json {
+    json!({"type": "string", "pattern": format!("^{pattern}$")})
+}
+
+/// What every query of a table may have.
+fn of_query(table: &Table, rows_max: u64) -> Vec<Json> {
     let names: Vec<_> = table.all.iter().map(|pick| escaped(&pick.name)).collect();
     let name = format!("({})", names.join("|"));
-    let list = |item: &str| format!("{item}(,{item})*");
-    let text = |pattern: String| format!("{{\"type\":\"string\",\"pattern\":{}}}", quoted(&format!("^{pattern}$")));
-    let count = |max: u64| format!("{{\"type\":\"integer\",\"minimum\":0,\"maximum\":{max}}}");
+    let count = |max: u64| json!({"type": "integer", "minimum": 0, "maximum": max});
     // No name is there twice.
     let picks = format!("(\\*|(?!(.*,)?([^,]*)(,.*)?,\\3(,|$)){})", list(&format!("([^,:\\x00]+:)?{name}")));
     let order = list(&format!("{name}(\\.(asc|desc))?(\\.(nullsfirst|nullslast))?"));
-    let mut all = vec![
-        parameter("select", "Columns, with commas between them; NAME:COLUMN gives one another name", &text(picks)),
-        parameter("order", "Columns, each with .asc or .desc, .nullsfirst or .nullslast", &text(order)),
+    vec![
+        parameter("select", "Columns, with commas between them; NAME:COLUMN gives one another name", &text(&picks)),
+        parameter("order", "Columns, each with .asc or .desc, .nullsfirst or .nullslast", &text(&order)),
         parameter("limit", "The most rows", &count(rows_max)),
         parameter("offset", "Rows to leave out before the first", &count(i64::MAX.unsigned_abs())),
-    ];
-    for pick in &table.all {
-        if ["select", "order", "limit", "offset", "on_conflict"].contains(&pick.name.as_str()) {
-            continue;
-        }
+    ]
+}
+
+/// A condition for each column.
+fn conditions(table: &Table) -> Vec<Json> {
+    let is_free = |name: &str| !["select", "order", "limit", "offset", "on_conflict"].contains(&name);
+    let condition = |pick: &Pick| {
         let value = match table.info.columns()[pick.column].affinity() {
             Affinity::Integer | Affinity::Real => "-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,9})?",
             Affinity::None | Affinity::Text | Affinity::Numeric => "[^\\x00,()\"\\\\]*",
@@ -126,9 +143,9 @@ fn parameters(table: &Table, rows_max: u64) -> Vec<String> {
         let compared = format!("(eq|neq|gt|gte|lt|lte)\\.{value}|in\\.\\({}\\)", list(value));
         let others = "(like|ilike)\\.[^\\x00]{0,200}|is\\.(null|not_null|true|false|unknown)";
         let description = "OPERATOR.VALUE with eq, neq, gt, gte, lt, lte, in, like, ilike, is; not. before it negates";
-        all.push(parameter(&pick.name, description, &text(format!("(not\\.)?({compared}|{others})"))));
-    }
-    all
+        parameter(&pick.name, description, &text(&format!("(not\\.)?({compared}|{others})")))
+    };
+    table.all.iter().filter(|pick| is_free(&pick.name)).map(condition).collect()
 }
 
 /// A text in a regular expression that stands for itself.
@@ -143,56 +160,44 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-fn parameter(name: &str, text: &str, schema: &str) -> String {
-    format!(
-        "{{\"name\":{},\"in\":\"query\",\"required\":false,\"description\":{},\"schema\":{schema}}}",
-        quoted(name),
-        quoted(text)
-    )
+fn parameter(name: &str, description: &str, schema: &Json) -> Json {
+    json!({"name": name, "in": "query", "required": false, "description": description, "schema": schema})
 }
 
-fn of_row(table: &Table, writes: bool) -> String {
-    let row = reference(table);
-    let id = "{\"name\":\"id\",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"string\"}}";
-    let content = format!("\"content\":{{\"application/json\":{{\"schema\":{row}}}}}");
-    let body = |needs| {
-        let schema = new_row(table, needs);
-        format!("\"requestBody\":{{\"required\":true,\"content\":{{\"application/json\":{{\"schema\":{schema}}}}}}}")
-    };
-    let (all, some) = (body(Needs::All), body(Needs::One));
-    let mut methods = vec![
-        format!("\"parameters\":[{id}]"),
-        format!("\"get\":{{\"responses\":{{\"200\":{{\"description\":\"The row\",{content}}},{PROBLEM}}}}}"),
-    ];
+fn of_row(table: &Table, writes: bool) -> Json {
+    let content = json!({"application/json": {"schema": reference(table)}});
+    let mut methods = json!({
+        "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+        "get": {"responses": answers(&[("200", json!({"description": "The row", "content": content}))])},
+    });
     if writes && !table.info.is_view() {
-        methods.push(format!(
-            "\"put\":{{{all},\"responses\":{{\"201\":{{\"description\":\"Inserted\"}},{CHANGED},{PROBLEM}}}}}"
-        ));
-        methods.push(format!(
-            "\"patch\":{{{some},\"responses\":{{\"200\":{{\"description\":\"The row as it is now\",{content}}},\
-             {CHANGED},{PROBLEM}}}}}"
-        ));
-        methods.push(format!("\"delete\":{{\"responses\":{{{CHANGED},{PROBLEM}}}}}"));
+        let done = ("204", says("Done"));
+        methods["put"] = json!({
+            "requestBody": body(&new_row(table, Needs::All)),
+            "responses": answers(&[("201", says("Inserted")), done.clone()]),
+        });
+        let now = ("200", json!({"description": "The row as it is now", "content": content}));
+        methods["patch"] = json!({
+            "requestBody": body(&new_row(table, Needs::One)),
+            "responses": answers(&[now, done.clone()]),
+        });
+        methods["delete"] = json!({"responses": answers(&[done])});
     }
-    format!("{{{}}}", methods.join(","))
+    methods
 }
 
 /// A row as answers have it. SQLite keeps values of any type in a column, unless its table is strict, so a type would
 /// claim too much.
-fn schema(table: &Table) -> String {
+fn schema(table: &Table) -> Json {
     let columns = table.info.columns();
-    let properties: Vec<_> = table
-        .all
-        .iter()
-        .map(|pick| {
-            let schema = match columns[pick.column].declared() {
-                "" => "{}".to_owned(),
-                declared => format!("{{\"description\":{}}}", quoted(declared)),
-            };
-            member(&pick.name, &schema)
-        })
-        .collect();
-    format!("{{\"type\":\"object\",\"properties\":{{{}}}}}", properties.join(","))
+    let property = |pick: &Pick| {
+        let schema = match columns[pick.column].declared() {
+            "" => json!({}),
+            declared => says(declared),
+        };
+        (pick.name.clone(), schema)
+    };
+    json!({"type": "object", "properties": object(table.all.iter().map(property).collect())})
 }
 
 /// Which columns a body must have.
@@ -207,65 +212,71 @@ enum Needs {
 }
 
 /// A row as bodies have it.
-fn new_row(table: &Table, needs: Needs) -> String {
-    let mut properties = Vec::new();
-    let mut needed = Vec::new();
+fn new_row(table: &Table, needs: Needs) -> Json {
+    let (mut properties, mut needed) = (Members::new(), Vec::new());
     for (place, column) in table.info.columns().iter().enumerate() {
         let is_key = table.id == Some(place);
         if column.is_generated() || is_key && needs == Needs::All {
             continue;
         }
         let is_number = is_key && table.info.row_number().is_some_and(|name| name == quote(column.name()));
-        properties.push(member(&table.all[place].name, &taken(table, column, is_number, needs == Needs::NoDefault)));
+        let taken = taken(table, column, is_number, needs == Needs::NoDefault);
+        properties.push((table.all[place].name.clone(), taken));
         let is_needed = match needs {
             Needs::NoDefault => column.is_not_null() && !column.has_default() && !is_number,
             Needs::One => false,
             Needs::All => true,
         };
         if is_needed {
-            needed.push(quoted(column.name()));
+            needed.push(column.name());
         }
     }
-    let least = if needs == Needs::One { ",\"minProperties\":1" } else { "" };
-    let required = if needed.is_empty() { String::new() } else { format!(",\"required\":[{}]", needed.join(",")) };
-    let properties = properties.join(",");
-    format!("{{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{{{properties}}}{required}{least}}}")
+    let mut row = json!({"type": "object", "additionalProperties": false, "properties": object(properties)});
+    if !needed.is_empty() {
+        row["required"] = json!(needed);
+    }
+    if needs == Needs::One {
+        row["minProperties"] = json!(1);
+    }
+    row
 }
 
 /// What a column takes: what SQLite would not change. Arrays and objects are kept as their JSON.
-fn taken(table: &Table, column: &ColumnInfo, is_number: bool, is_new: bool) -> String {
+fn taken(table: &Table, column: &ColumnInfo, is_number: bool, is_new: bool) -> Json {
     /// Texts that SQLite does not take for numbers.
-    const NO_NUMBER: &str = ",\"pattern\":\"^(?![\\\\t-\\\\r ]*[+-]?([0-9]+\\\\.?[0-9]*|\\\\.[0-9]+)([eE][+-]?[0-9]+)?\
-                             [\\\\t-\\\\r ]*(\\\\x00|$))\"";
+    const NO_NUMBER: &str = r"^(?![\t-\r ]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[\t-\r ]*(\x00|$))";
     /// Integers that SQLite keeps as such.
-    const RANGE: &str = ",\"minimum\":-9223372036854775808,\"maximum\":9223372036854775807";
+    const INTEGERS: (i64, i64) = (i64::MIN, i64::MAX);
     /// Integers that doubles keep.
-    const REAL_RANGE: &str = ",\"minimum\":-9007199254740992,\"maximum\":9007199254740992";
-    let all = ["boolean", "number", "string", "array", "object"];
+    const REALS: (i64, i64) = (-(1 << 53), 1 << 53);
+    let all = &["boolean", "number", "string", "array", "object"][..];
     let is_strict = table.info.is_strict();
-    let (mut types, more) = match (is_number, column.is_json(), column.affinity()) {
-        (true, ..) => (vec!["integer", "boolean"], RANGE.to_owned()),
-        (.., Affinity::Numeric | Affinity::Integer) if is_strict => (vec!["integer", "boolean"], RANGE.to_owned()),
-        (.., Affinity::Real) if is_strict => (vec!["number", "boolean"], REAL_RANGE.to_owned()),
-        (.., Affinity::None) if is_strict && column.declared().eq_ignore_ascii_case("blob") => {
-            (Vec::new(), String::new())
-        }
-        (_, true, _) | (.., Affinity::None) => (all.to_vec(), String::new()),
-        (.., Affinity::Text) => (vec!["string", "array", "object"], String::new()),
-        (.., Affinity::Real) => (all.to_vec(), format!("{REAL_RANGE}{NO_NUMBER}")),
-        (.., Affinity::Numeric | Affinity::Integer) => (all.to_vec(), format!("{RANGE}{NO_NUMBER}")),
+    let is_blob = || column.declared().eq_ignore_ascii_case("blob");
+    let (types, range, is_free) = match (is_number, column.is_json(), column.affinity()) {
+        (true, ..) => (&["integer", "boolean"][..], Some(INTEGERS), true),
+        (.., Affinity::Numeric | Affinity::Integer) if is_strict => (&["integer", "boolean"][..], Some(INTEGERS), true),
+        (.., Affinity::Real) if is_strict => (&["number", "boolean"][..], Some(REALS), true),
+        (.., Affinity::None) if is_strict && is_blob() => (&[][..], None, true),
+        (_, true, _) | (.., Affinity::None) => (all, None, true),
+        (.., Affinity::Text) => (&["string", "array", "object"][..], None, true),
+        (.., Affinity::Real) => (all, Some(REALS), false),
+        (.., Affinity::Numeric | Affinity::Integer) => (all, Some(INTEGERS), false),
     };
-    if !column.is_not_null() && (!is_number || is_new) {
-        types.push("null");
+    let or_null = (!column.is_not_null() && (!is_number || is_new)).then_some("null");
+    let mut schema = json!({"type": types.iter().copied().chain(or_null).collect::<Vec<_>>()});
+    if let Some((least, most)) = range {
+        schema["minimum"] = json!(least);
+        schema["maximum"] = json!(most);
     }
-    let types: Vec<_> = types.into_iter().map(quoted).collect();
-    let description = match column.declared() {
-        "" => String::new(),
-        declared => format!(",\"description\":{}", quoted(declared)),
-    };
-    format!("{{\"type\":[{}]{more}{description}}}", types.join(","))
+    if !is_free {
+        schema["pattern"] = json!(NO_NUMBER);
+    }
+    if !column.declared().is_empty() {
+        schema["description"] = json!(column.declared());
+    }
+    schema
 }
 
-fn array(items: &str) -> String {
-    format!("{{\"type\":\"array\",\"items\":{items}}}")
+fn array(items: &Json) -> Json {
+    json!({"type": "array", "items": items})
 }

@@ -1,55 +1,158 @@
-//! What `/openapi.json` says of the paths that are no tables.
+//! The paths that go before a table of their name, and what `/openapi.json` says of them.
+
+use jird::{Json, json};
+
+/// The names of these paths and their descriptions. `Service` answers them.
+pub(crate) fn all(has_store: bool) -> Vec<(&'static str, Json)> {
+    let plain = |summary: &str, media_type: &str| {
+        let answer = json!({"description": summary, "content": {media_type: {}}});
+        json!({"get": {"summary": summary, "responses": {"200": answer, "default": problem()}}})
+    };
+    let mut all = vec![
+        ("health", plain("The server answers", "application/json")),
+        ("metrics", plain("Counts for Prometheus", "text/plain")),
+        ("openapi.json", plain("This description", "application/json")),
+        ("sources", sources()),
+    ];
+    if has_store {
+        all.push(("events", events()));
+    }
+    if cfg!(feature = "query") {
+        all.push(("query", query()));
+    }
+    all
+}
+
+fn problem() -> Json {
+    json!({"$ref": "#/components/responses/problem"})
+}
 
 /// `/sources`
-pub(crate) const SOURCES: &str = r##"
-{"get":{"summary":"What is served","responses":{"200":{"description":"Tables and views, the event store, files",
-"content":{"application/json":
-{"schema":{"type":"array","items":{"type":"object",
-"properties":{"name":{"type":"string"},"kind":{"enum":["table","view","store",
-"file"]},"writable":{"type":"boolean"},"key":{"type":["string","null"],
-"description":"The column by which a row has a path"},"columns":{"type":"array",
-"items":{"type":"object","properties":{"name":{"type":"string"},"type":{"type":"string"}}}},
-"time":{"type":"string","description":"Where events have their times, as a JSON Pointer"}},
-"required":["name","kind","writable","key"]}}}}},"default":{"$ref":"#/components/responses/problem"}}}}"##;
+fn sources() -> Json {
+    let columns = json!({
+        "type": "array",
+        "items": {"type": "object", "properties": {"name": {"type": "string"}, "type": {"type": "string"}}},
+    });
+    let source = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "kind": {"enum": ["table", "view", "store", "file"]},
+            "writable": {"type": "boolean"},
+            "key": {"type": ["string", "null"], "description": "The column by which a row has a path"},
+            "columns": columns,
+            "time": {"type": "string", "description": "Where events have their times, as a JSON Pointer"},
+        },
+        "required": ["name", "kind", "writable", "key"],
+    });
+    let answer = json!({
+        "description": "Tables and views, the event store, files",
+        "content": {"application/json": {"schema": {"type": "array", "items": source}}},
+    });
+    json!({"get": {"summary": "What is served", "responses": {"200": answer, "default": problem()}}})
+}
 
 /// `/events`
-pub(crate) const EVENTS: &str = r##"
-{"get":{"summary":"Events of the store, the newest first, or as they come",
-"parameters":[{"name":"where","in":"query","description":"A condition in SQL",
-"schema":{"type":"string"}},{"name":"since","in":"query","description":
-"The first time, as 2024-03-05T07:00:00Z, or how long ago, as 90s, 30m, 1h, 2d, 1w",
-"schema":{"type":"string"}},{"name":"until","in":"query","description":
-"The first time that is not wanted, as in since",
-"schema":{"type":"string"}},{"name":"limit","in":"query","description":"The most events",
-"schema":{"type":"integer","minimum":0,"maximum":10000,"default":100}},
-{"name":"before","in":"query","description":"As a Link of an answer has it",
-"schema":{"type":"string","pattern":"^-?[0-9]{1,18}\\.[0-9]{1,18}$"}},{"name":"follow",
-"in":"query","description":"Events as they come, as server-sent events, without an end",
-"schema":{"type":"boolean","default":false}},{"name":"Last-Event-ID","in":"header",
-"description":"Of what is followed: the id of the last event that the client has",
-"schema":{"type":"string","pattern":"^[0-9]{1,18}$"}}],"responses":{"200":{"description":"Events",
-"headers":{"Link":{"description":"The older events, if there are some",
-"schema":{"type":"string"}}},"content":{"application/json":{"schema":{"type":"array"}},
-"application/x-ndjson":{},"text/event-stream":{}}},"default":{"$ref":"#/components/responses/problem"}}}}"##;
+fn events() -> Json {
+    let parameter = |name: &str, place: &str, description: &str, schema: Json| json!({"name": name, "in": place, "description": description, "schema": schema});
+    let text = || json!({"type": "string"});
+    let parameters = [
+        parameter("where", "query", "A condition in SQL", text()),
+        parameter(
+            "since",
+            "query",
+            "The first time, as 2024-03-05T07:00:00Z, or how long ago, as 90s, 30m, 1h, 2d, 1w",
+            text(),
+        ),
+        parameter("until", "query", "The first time that is not wanted, as in since", text()),
+        parameter(
+            "limit",
+            "query",
+            "The most events",
+            json!({"type": "integer", "minimum": 0, "maximum": 10000, "default": 100}),
+        ),
+        parameter(
+            "before",
+            "query",
+            "As a Link of an answer has it",
+            json!({"type": "string", "pattern": r"^-?[0-9]{1,18}\.[0-9]{1,18}$"}),
+        ),
+        parameter(
+            "follow",
+            "query",
+            "Events as they come, as server-sent events, without an end",
+            json!({"type": "boolean", "default": false}),
+        ),
+        parameter(
+            "Last-Event-ID",
+            "header",
+            "Of what is followed: the id of the last event that the client has",
+            json!({"type": "string", "pattern": "^[0-9]{1,18}$"}),
+        ),
+    ];
+    let answer = json!({
+        "description": "Events",
+        "headers": {"Link": {"description": "The older events, if there are some", "schema": {"type": "string"}}},
+        "content": {
+            "application/json": {"schema": {"type": "array"}},
+            "application/x-ndjson": {},
+            "text/event-stream": {},
+        },
+    });
+    json!({
+        "get": {
+            "summary": "Events of the store, the newest first, or as they come",
+            "parameters": parameters,
+            "responses": {"200": answer, "default": problem()},
+        },
+    })
+}
 
 /// `/query`
-pub(crate) const QUERY: &str = r##"
-{"get":{"summary":"SQL over all that is served","parameters":[{"name":"sql",
-"in":"query","required":true,"schema":{"type":"string","maxLength":65536}},
-{"$ref":"#/components/parameters/limit"}],"responses":{"200":{"$ref":"#/components/responses/result"},
-"default":{"$ref":"#/components/responses/problem"}}},"post":{"summary":"SQL over all that is served",
-"requestBody":{"required":true,"content":{"application/json":{"schema":{"type":"object",
-"properties":{"sql":{"type":"string","maxLength":65536},"limit":{"type":"integer",
-"minimum":0}},"required":["sql"],"additionalProperties":false}},"application/sql":{"schema":{"type":
-"string"}}}},
-"responses":{"200":{"$ref":"#/components/responses/result"},"default":{"$ref":
-"#/components/responses/problem"}}}}"##;
+fn query() -> Json {
+    let summary = "SQL over all that is served";
+    let sql = json!({"type": "string", "maxLength": 65536});
+    let responses = json!({"200": {"$ref": "#/components/responses/result"}, "default": problem()});
+    let asked = json!({
+        "type": "object",
+        "properties": {"sql": sql, "limit": {"type": "integer", "minimum": 0}},
+        "required": ["sql"],
+        "additionalProperties": false,
+    });
+    let content = json!({"application/json": {"schema": asked}, "application/sql": {"schema": {"type": "string"}}});
+    json!({
+        "get": {
+            "summary": summary,
+            "parameters": [
+                {"name": "sql", "in": "query", "required": true, "schema": sql},
+                {"$ref": "#/components/parameters/limit"},
+            ],
+            "responses": responses,
+        },
+        "post": {
+            "summary": summary,
+            "requestBody": {"required": true, "content": content},
+            "responses": responses,
+        },
+    })
+}
 
-/// The parameter and the result that both methods of `/query` have.
-pub(crate) const LIMIT: &str = r#"
-"limit":{"name":"limit","in":"query","description":"The most rows","schema":{"type":"integer","minimum":0}}"#;
-pub(crate) const RESULT: &str = r#"
-"result":{"description":"The rows of the result","content":{"application/json":
-{"schema":{"type":"array",
-"items":{"type":"object"}}},"application/x-ndjson":{},"text/csv":{},"application/vnd.apache.arrow.file":{},
-"application/vnd.apache.arrow.stream":{},"application/vnd.apache.parquet":{}}}"#;
+/// The parameter that both methods of `/query` have.
+pub(crate) fn limit() -> Json {
+    json!({"name": "limit", "in": "query", "description": "The most rows", "schema": {"type": "integer", "minimum": 0}})
+}
+
+/// The result of both methods of `/query`.
+pub(crate) fn result() -> Json {
+    json!({
+        "description": "The rows of the result",
+        "content": {
+            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+            "application/x-ndjson": {},
+            "text/csv": {},
+            "application/vnd.apache.arrow.file": {},
+            "application/vnd.apache.arrow.stream": {},
+            "application/vnd.apache.parquet": {},
+        },
+    })
+}

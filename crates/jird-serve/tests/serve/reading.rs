@@ -295,6 +295,17 @@ fn tables_and_columns_that_come_later_are_served() {
 }
 
 #[test]
+fn a_table_that_a_path_of_the_server_hides_is_not_described() {
+    let tables = "create table metrics (a); create table health (a); create table \"openapi.json\" (a); create table t (a)";
+    let service = Service::with(tables, |_| {});
+    let document = service.get("/openapi.json").is(200).tree();
+    let schemas: Vec<_> = document["components"]["schemas"].as_object().unwrap().keys().collect();
+    assert_eq!(schemas, ["t"]);
+    assert!(document["paths"]["/metrics"]["post"].is_null());
+    assert!(service.get("/metrics").is(200).text().contains("jird_requests_total"));
+}
+
+#[test]
 fn the_server_tells_what_it_has_and_does() {
     let service = Service::new();
     assert_eq!(service.get("/health").is(200).text(), "{\"status\":\"ok\"}\n");
@@ -310,6 +321,9 @@ fn the_server_tells_what_it_has_and_does() {
         assert_eq!(document["paths"][path].as_object().unwrap().len(), wanted, "{path}");
     }
     assert!(document["paths"]["/pairs/{id}"].is_null());
+    for path in ["/health", "/metrics", "/openapi.json", "/sources"] {
+        assert!(document["paths"][path]["get"]["responses"]["200"].is_object(), "{path}");
+    }
     service.get("/nothing").is(404);
     let metrics = service.get("/metrics").is(200);
     assert!(metrics.text().contains("jird_requests_total{status=\"2xx\"} 2\n"), "{}", metrics.text());

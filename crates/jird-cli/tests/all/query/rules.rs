@@ -241,6 +241,18 @@ fn messages_are_of_the_query_and_not_of_its_plan() {
 }
 
 #[test]
+fn an_array_of_the_query_around_is_named_in_the_message() {
+    let folder = Folder::new("around").with("a.ndjson", "{\"i\":1,\"a\":[1,2]}\n");
+    for sql in [
+        "select i, (select sum(u) from unnest(a) as t(u)) as s from 'a.ndjson'",
+        "select i from 'a.ndjson' where exists (select 1 from unnest(a) as t(u) where u = 1)",
+    ] {
+        let (_, said, code) = folder.query(&[sql], b"");
+        assert!(code == 2 && said.contains("of the query around it"), "{sql}: {said}");
+    }
+}
+
+#[test]
 fn intervals_are_multiplied_and_divided() {
     all(&[
         (

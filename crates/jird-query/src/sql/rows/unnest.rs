@@ -9,7 +9,7 @@ use crate::sql::base::forms::Form;
 use crate::sql::base::syntax::{arguments, call, quote, quoted};
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Context;
-use crate::sql::resolve::scope::{Columns, Relation};
+use crate::sql::resolve::scope::{Columns, Relation, Scope};
 use crate::sql::text::plain::{plain_expression, plain_query};
 use crate::sql::values::walk::Walk;
 use datafusion::sql::sqlparser::ast::{
@@ -117,8 +117,16 @@ impl Rewriter<'_> {
                 None
             }
             [table] => {
+                let is_here = |scope: &Scope| scope.relations.iter().any(|relation| relation.alias == *table);
                 let factor = find(from, table).ok_or_else(|| {
-                    Error::sql(format!("`unnest({written})` beside an outer join: unnest in a subquery"))
+                    Error::sql(if self.resolver.scopes.last().is_some_and(is_here) {
+                        format!("`unnest({written})` beside an outer join: unnest in a subquery")
+                    } else {
+                        format!(
+                            "`unnest({written})` takes an array of the query around it: unnest it there, or use a function of \
+                             arrays, such as array_sum or list_filter"
+                        )
+                    })
                 })?;
                 let held = |name: &str| quoted(&Relation::held(&alias, name));
                 let values = values.iter().map(|(name, value)| format!("{value} AS {}", held(name)));
