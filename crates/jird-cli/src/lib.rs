@@ -3,6 +3,20 @@
 //!
 //! It is a whole command: it watches for signals, and a wrong argument ends the process. So it is run once in a
 //! process, and is all that the process does.
+//!
+//! # The source, from the ground up
+//!
+//! Each file or folder uses only those above it.
+//!
+//! ```text
+//! progress, outcome, remote, input, documents   the progress line, exit codes, URLs, inputs, their documents
+//! output, color, target, signals                standard output, colours, files that appear whole, signals
+//! memory, limits, dialect, format, window, store_args   how much memory there is; options of several commands
+//! man                                           the manual pages
+//! validate, fmt, get, ingest, store, convert, describe, query, bench, serve   a command each
+//! args                                          the arguments and the help
+//! cluster                                       `jird query` on a cluster, for the program that reaches one
+//! ```
 #![forbid(unsafe_code)]
 
 mod args;

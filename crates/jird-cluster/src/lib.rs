@@ -3,6 +3,18 @@
 //! One process is the scheduler, each machine runs an executor, and `jird-cluster query` asks. It takes the same
 //! arguments as `jird query` and gives the same rows: jird plans the query where it is asked, Ballista cuts the plan into
 //! stages and tasks, and jird's scan runs in the tasks.
+//!
+//! `jird-query` plans in the process that asks. The scheduler and the executors are Ballista's, with our codec; the
+//! executors also have our engine. What tasks find besides rows travels as the name of a metric, which Ballista
+//! replaces when a task is done again. From the ground up:
+//!
+//! ```text
+//! told, address        what servers print; addresses
+//! codec                how plans travel, and the functions that all processes know - codec
+//! engine               runs a task, reports what it found, and stops what it began when it is ended - Engine
+//! scheduler, executor  the two kinds of servers - run
+//! client               sends a plan, waits, fetches rows in order, cancels - reach
+//! ```
 #![forbid(unsafe_code)]
 
 mod address;

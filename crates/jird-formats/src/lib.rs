@@ -7,6 +7,30 @@
 //! Two examples in `examples/` of the repository are a good start: `artists.rs` reads Rust values from a table and from
 //! a document in the same way, and `tasks.rs` writes some to a table. `docs/formats.md` there lists what each
 //! conversion preserves.
+//!
+//! # The source, from the ground up
+//!
+//! Each folder or file uses only those above it. After the dash: where to start reading.
+//!
+//! ```text
+//! panics     panics of libraries as errors - caught
+//! apart      threads that nothing waits for - Crew
+//! cell       one value of a row - Cell
+//! encoding   how a file's text begins: marks, and encodings that are not read - Encoding
+//! columns    the type of a column, from all of its values; Arrow arrays - Accumulator, ColumnBuilder
+//! fields     what records hold: fields, kinds of values - Fields
+//! rows       records as rows, for every sink that has columns - Rows, Table, Schema
+//! bad_value  values that JSON cannot represent - BadValue
+//! csv, arrow, parquet, sqlite   one format each, as a source and as a sink - CsvSource, CsvSink, and so on
+//! recover    going on after a bad record
+//! files      opening files, compression, bad records, copies of pipes - Compression, OnError, Spool
+//! remote     objects of S3, Google and Azure, and files of web servers, as blocking readers - Remotes, RemoteFile
+//! ```
+//!
+//! `files/open.rs` opens the files of users; databases are opened only by SQLite. `remote` is the only folder that
+//! uses the clients of `object_store`: `address` takes URLs apart, `clients` makes the clients, `watch` stands
+//! between them and the network (budget, patience, wrong ranges), `blocks` fetches ahead, `list` expands patterns,
+//! `words` has the errors.
 #![forbid(unsafe_code)]
 
 mod apart;

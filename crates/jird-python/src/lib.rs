@@ -1,18 +1,25 @@
 //! The Python module `jird`: what `import jird` shows is in `python/jird`, and what does the work is here, in the
 //! extension module `jird._jird`.
 //!
+//! From the ground up; after the dash: where to start reading.
+//!
 //! ```text
-//! raw       objects of Python at the level of its C API; all unsafe code is here
-//! error     the exceptions
-//! forked    in which process something was begun
-//! loads     texts → Python's values
-//! dumps     Python's values → text
-//! document  lazy documents
-//! stdlib    the ways of Python's `json`
-//! database  SQLite databases as targets
-//! store     event stores as targets
-//! scan      lines of files, and results of queries, as values and as columns of Arrow
+//! raw       Python's objects at the level of its C API; all unsafe code is here - make, Keys, Output, Encoder
+//! error     the exceptions - decode, encode
+//! forked    in which process something was begun - Process, Owned
+//! loads     text → tape → Python's values; values of types that the caller names (typed) - loads, Builder, Typed
+//! dumps     Python's values → text: what the walk in raw/encode does not know - dumps, other::write
+//! document  lazy documents, and arrays of numbers as buffers - Document
+//! stdlib    values and texts as Python's `json` reads and writes them - json_loads, json_dumps
+//! scan      lines of files, and results of queries, as values and as columns of Arrow - Scan, Query
+//! database  SQLite databases as targets; another process writes them - frame_of, Frames, write_databases
+//! store     event stores as targets - Store
 //! ```
+//!
+//! `raw/calls.md` says which calls may run Python's code. `python/jird/_types.py` works out the plans by which
+//! `loads/typed` makes values, and `python/jird/_writer.py` starts the process that writes databases.
+//! `python/jird/spark` is the data source for Spark, over `jird.scan`; nothing else of the package imports it, or
+//! pyspark. Spark looks for data sources in the module `python/pyspark_jird`.
 //!
 //! Without the feature `extension` this crate is empty; see `Cargo.toml`.
 #![cfg(feature = "extension")]

@@ -5,6 +5,42 @@
 //! (`sql`). Next, the types of fields that the query computes with are inferred from all records (`types`), or guessed
 //! and confirmed during the scan. Then DataFusion plans the query over our file source (`scan`) and runs it.
 //! Finally, batches become text (`output`).
+//!
+//! # The source, from the ground up
+//!
+//! Each floor uses only those above it. After the dash: where to start reading.
+//!
+//! ```text
+//! base       errors; names of files and queries; what ends a query early; threads - Error, Interrupt, Named
+//! input      the files of a query: lines, arrays, pipes, tables, stores, URLs, folders with keys - Progress, Remotes
+//! sql        rewrites the SQL: every name is a scanned column, every comparison the engine's - parse, rewrite
+//! functions  our functions that DataFusion calls; exact sums and means; the order of all values - scalar_functions
+//! guard      calls of functions within the memory and the time of their query - GuardCalls
+//! scan       the scan below DataFusion: files in, Arrow batches out; filters that are pushed down - Table
+//! output     results as text or files, also in parts; what a query did (--stats) - Format, Report
+//! types      types that are fixed, inferred from all records, or guessed and then confirmed - Types, Gate
+//! plan       changes to DataFusion's plans - depends_on_arrival, steady, decide_ties
+//! setup      what a query is given: options, inputs, room on disk, its session - Options, Inputs, session
+//! cluster    queries that other processes run: how a plan is cut and travels - Cluster, Codec, facts
+//! run        from a query's text to its result, and again when more is known of its fields - Query, Execution
+//! ```
+//!
+//! `sql` has five rooms, and each uses only those before it:
+//!
+//! ```text
+//! base     small parts of syntax, constants, and JSON text as an expression
+//! text     what the user wrote, as one plain query. It knows no table: operators (dialect), other databases' forms
+//!          (spelling), views, copy, queries of clients (served)
+//! resolve  what names mean, what is known of their values, which conditions the engine decides
+//! values   rewrites expressions, a file for each kind, and asks the Walk for what stands within them
+//! rows     rewrites queries, a file for each clause
+//! ```
+//!
+//! `plan` has, by file: whether an answer depends on the order in which rows arrive (`arrival`), and plans that
+//! keep the order of the input (`steady`); rows that are equal in an `order by` (`ties`); aggregates that sort for
+//! themselves (`sorted`); checkpoints, and rows that joins, windows and `unnest` repeat (`watched`, `repeated`);
+//! corrections of two rules of DataFusion (`filters`, `ordering`). It also leaves out sorts that a store has done
+//! already, groups by a field only once, and corrects casts to integers.
 #![forbid(unsafe_code)]
 
 mod base;

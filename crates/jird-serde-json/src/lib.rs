@@ -9,10 +9,10 @@
 //!
 //! ```text
 //! error      the errors of serde_json
+//! plain      how trees are read from serde_json's deserializers
 //! de, ser    read and write: functions over the engine; deserializers, serializers and formatters of serde_json
 //! blocks     values from a reader that is read in blocks and used on
 //! tree       the tree, its objects and numbers; conversions of types to it and from it
-//! plain      how trees are read from serde_json's deserializers
 //! ```
 #![forbid(unsafe_code)]
 #![allow(clippy::cast_precision_loss, reason = "an integer as an `f64` is what is asked for")]

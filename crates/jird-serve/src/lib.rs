@@ -3,6 +3,26 @@
 //!
 //! Start at [`Server`]. What a server may do is said in [`Settings`]: at first it only reads, and only programs of the
 //! same machine reach it. The guide's page `serve.md` describes requests and answers.
+//!
+//! # The source, from the ground up
+//!
+//! Each floor uses only those above it. After the dash: where to start reading.
+//!
+//! ```text
+//! base     settings and limits, what is served, what failed requests are told - Settings, Sources, Problem
+//! request  what a request asks for: path, table, SQL, form of the answer, checked body; rows → bytes - Catalog, Ask
+//! http     bodies, entity tags, compression, access, TLS, log and metrics - Body, Packer, Guard, Journal
+//! log      whether the write-ahead log of a database has changed; the only file with unsafe code - head
+//! cache    answers that are kept until something is written; connections that read - Answers::look, Reader::answer
+//! tables   the tables of a database; the one connection that writes; short and long answers - Writer, Short, Long
+//! events   the writer of the store: a queue, the thread that appends, refused events; followers - Intake, Follow
+//! routes   what each path answers: tables, /query, /events, ingestion (doors), /sources, the page - read::get, State
+//! server   connections, plain and encrypted; from a request to its answer - Server, Service
+//! ```
+//!
+//! A short query runs on the thread that serves connections, with 3 ms and 256 KB. If that is not enough, it starts
+//! again on a thread of its own, which streams. So a request for few rows costs no switch of threads, and no query
+//! makes others wait.
 #![deny(unsafe_code)]
 
 mod base;

@@ -25,6 +25,34 @@
 //! # std::fs::remove_dir_all(&folder).unwrap();
 //! # Ok::<(), jird_store::Error>(())
 //! ```
+//!
+//! # The source, from the ground up
+//!
+//! Each folder or file uses only those above it. After the dash: where to start reading.
+//!
+//! ```text
+//! error     errors, damage that was left out, and how durable a batch is - Error, Damage
+//! settings  what a store is told when it is made, and what readers and writers choose - Settings
+//! time      texts and numbers as points in time, for stores and queries - parse, of_text
+//! notation  the JSON of manifest and tables - write_path
+//! files     operations on files; stores elsewhere, which are only read; a simulated disk for tests - Files, Objects
+//! event     events, checked, minified and dated; their order - Batch, Key
+//! index     indexes of a span that only leave out work - IndexBuilder, SpanIndex, Condition
+//! column    small columns next to the documents: they decide conditions, or stand for documents - Columns
+//! log       the write-ahead log - head, read
+//! manifest  the state of a store, its copy, and its changes - Folder::change
+//! source    how far sources were taken: checkpoints, first in the log and then in the manifest - Checkpoint, Prefix
+//! logs      all logs of a state: which events they have, which are missing; what was acknowledged - Logs, Taken
+//! span      span files and their index files - SpanWriter, SpanFile
+//! clean     what a crash left behind, and files that no manifest names - orphans
+//! snapshot  one state of a store: events of a window in sections and blocks, merged where spans overlap - Text
+//! tail      events in the order in which they come, from the logs - Tail
+//! writer    appending, group commit, sealing - Writer
+//! store     a store: a folder - Store
+//! care      compaction, retention, checks, export, rebuilding a manifest - Store::compact, Store::restore
+//! ```
+//!
+//! `docs/store-format.md` of the repository describes the files.
 #![forbid(unsafe_code)]
 
 mod care;

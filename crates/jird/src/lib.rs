@@ -41,6 +41,51 @@
 //! A text is checked whole when it is parsed: UTF-8, grammar, escapes, numbers. Strings are unescaped and numbers converted when
 //! somebody asks, so that reading a few values costs little more than finding where they are. Functions called `*_trusted` check
 //! less and are safe all the same. [`Error`] says which rule was broken and where.
+//!
+//! # The source, from the ground up
+//!
+//! For people who change jird. Each folder or file uses only those above it. After the dash: where to start
+//! reading.
+//!
+//! ```text
+//! limits      how large a document can be, and what fits into a word of the tape - SIZE_MAX
+//! policy      limits and refusals that the caller chooses - Policy
+//! fault       an error inside the engine, in two words: the broken rule and the offset - Fault
+//! word        one word of the tape - Word
+//! encoding    byte order marks, and encodings other than UTF-8 - Encoding
+//! message     how messages name a place in a text: JSON Pointers, offsets, printable text - At
+//! path        the paths of projections - Path
+//! error       the error that users see - Error
+//! threads     jobs on several threads, results in order - hooks::lines::in_order
+//! kernel      block operations for each instruction set, and the choice between them - Kernel, Pass, Simd
+//! number      digits ⇄ numbers - Number, MachineNumber
+//! text        escapes ⇄ strings, and the writer of both - Writer, RawValue
+//! locate      line, column, path and excerpt of an error - Located
+//! scan        pass one: bytes → tokens, in chunks that stay in cache; the readers of text - Tokens, Pull
+//! walk        runs both passes over a document's chunks; the token-by-token walk - Walk, Visitor
+//! tape        pass two of documents, also on several threads; the cursor over a document - Parser, Document, Value
+//! record      a few fields of one record; projections, predicates; the grammar of lines - Projection, FieldReader
+//! layout      the same text with other white space: minified, indented, canonical - Layout
+//! data_model  JSON in serde's data model, for text, trees and events alike - Node, Raw
+//! event       sources, sinks and filters of events; the table of keys - Source, Sink
+//! typed       serde's Deserializer, which pulls tokens, and Serializer - Deserializer, Serializer
+//! lines       NDJSON: cut at newlines, searched, checked with masks, read on several cores - Scanner, drive
+//! hooks       what the crates built on jird use; it may change with every version
+//! ```
+//!
+//! An algorithm on blocks of 64 bytes is a `Pass`: a value with the input, and a method that is generic over
+//! `Simd`. `Kernel::enter` runs it, compiled for the instruction set in use. A pass lives in the folder that it
+//! belongs to; `kernel` knows nothing of the rest, except for the limits and the layout of a tape word. These are
+//! the passes:
+//!
+//! ```text
+//! scan    pass one (pass), then its checks of escapes and numbers (escapes, numbers); removal of white space (compact)
+//! tape    pass two of documents (structure); brackets without partners (unpaired)
+//! lines   the search for needles (search)
+//! record  the grammar of lines (grammar); wanted fields, by masks of tokens (select/skim) or of bytes (select/sweep;
+//!         at any depth select/levels); those of each element of an array (select/elements)
+//! text    escaping (escape)
+//! ```
 #![deny(unsafe_code)]
 #![warn(clippy::missing_errors_doc)]
 

@@ -1,4 +1,9 @@
 //! What all floors use: errors, names, threads, and what ends a query early.
+//!
+//! ```text
+//! defined   the names of files and queries       nearest  the name that was meant
+//! named     what a query of others may read
+//! ```
 
 pub(crate) mod defined;
 pub(crate) mod error;

@@ -3,6 +3,12 @@
 //! A new one also gets a place in `guard/growth.rs`, which says how long its results may be (a test looks for it); if it takes
 //! numbers, in `NUMERIC` of `sql/resolve/kinds.rs`; if it takes a time, in `TIMED` of `sql/values/calls.rs`. Without the last
 //! two it is given texts. `kind_of_call` in `kinds.rs` names what has texts or numbers as results, for comparisons with fields.
+//!
+//! ```text
+//! stateless   functions without state, as rows of a table
+//! exact       exact sums and means
+//! order_key   the order of all values
+//! ```
 
 mod arithmetic;
 mod convert;

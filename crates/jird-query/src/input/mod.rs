@@ -3,6 +3,12 @@
 //! A plain file of lines can be read at any offset by any thread. Every other input (a compressed file, an array, a
 //! pipe, a table of another format) is a stream: a separate thread decompresses it and converts it to lines, and it is
 //! scanned in order. Objects of remote stores are read as files are.
+//!
+//! ```text
+//! listed    opens what arguments name            store      event stores
+//! table     other formats; values without lines  remote     URLs; no_remote without the feature
+//! folders   keys in the names of folders
+//! ```
 
 mod ahead;
 mod counted;

@@ -1,4 +1,10 @@
 //! The scan below DataFusion: files in, Arrow batches out.
+//!
+//! ```text
+//! opener, read   files in, batches out
+//! shared         what all scans of a table share
+//! bad            bad records
+//! ```
 
 pub(crate) mod bad;
 mod format;

@@ -1,4 +1,11 @@
 //! What a request asks for: tables, columns, conditions, rows; and what a row is.
+//!
+//! ```text
+//! uri      paths                                      rows     rows → bytes, with nothing between
+//! catalog  the tables                                 input    bodies, checked
+//! ask      SQL with quoted names and parameters       again    what a body says of a row that it has already
+//! choice   the form of the answer                     select   which events
+//! ```
 
 pub(crate) mod again;
 pub(crate) mod ask;

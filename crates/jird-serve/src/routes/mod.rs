@@ -1,4 +1,11 @@
 //! What each path answers.
+//!
+//! ```text
+//! read, change    tables                              paths, openapi  the description
+//! doors           ingestion: lines, the forms of Seq, Elasticsearch and OpenTelemetry, each straight into a batch
+//! page            the page at /: HTML, a style sheet and a script
+//! state           what requests share
+//! ```
 
 pub(crate) mod change;
 pub(crate) mod doors;

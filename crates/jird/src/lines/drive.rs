@@ -1,4 +1,21 @@
 //! Spreads the parts of texts over threads, and hands out the results in order, with the lines before each.
+//!
+//! `jird validate`, `query` and `convert` read lines with the same parts. So they agree on which line a bad record is
+//! in, whether it comes from a file or a pipe, on one thread or on many:
+//!
+//! ```text
+//! ranges, read_range         cut a file into ranges of bytes, which threads read at any offset: validate, query
+//! read_stream, StreamPieces  read a stream in pieces of whole lines, with bounded memory: all, and lines::typed
+//! LineReader, LinePiece      scan a part and count its lines; each bad record gets a line, and the caller's `bad`
+//!                            decides whether it stops the work or is skipped: validate, query
+//! drive                      hands parts to threads; results come in order, each with the lines before it: all
+//! ```
+//!
+//! `convert` sends the records of a piece as events. Its threads note nothing: a piece with a bad record is done again
+//! on the calling thread, which knows its place. Where a query may return rows in any order, DataFusion cuts the files
+//! and runs the threads, and each partition is one part that a `LineReader` reads. A query that ends at the first bad
+//! record counts no lines of a file: it reads the file again up to that record. For `query` and `convert`,
+//! `jird_formats::files::BadRecords` counts the records that are skipped, and writes the quarantine.
 
 use crate::threads::in_order;
 use core::ops::{ControlFlow, Range};

@@ -1,4 +1,8 @@
 //! JSON text as a source and as a sink.
+//!
+//! The reader is a state machine: `machine` runs it, and `steps` has one method for each state. Records within
+//! documents are found by the same machine: `cutter` runs it from record to record, and `guide` is the sink of the text
+//! around them, which follows the pattern with `event/tracker.rs`.
 
 mod cutter;
 mod feed;
