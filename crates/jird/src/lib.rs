@@ -57,12 +57,12 @@
 //! path        the paths of projections - Path
 //! error       the error that users see - Error
 //! threads     jobs on several threads, results in order - hooks::lines::in_order
-//! kernel      block operations for each instruction set, and the choice between them - Kernel, Pass, Simd
+//! kernel      block operations for each instruction set, their proof tokens, and the choice - Kernel, Pass, Simd
 //! number      digits ⇄ numbers - Number, MachineNumber
 //! text        escapes ⇄ strings, and the writer of both - Writer, RawValue
 //! locate      line, column, path and excerpt of an error - Located
 //! scan        pass one: bytes → tokens, in chunks that stay in cache; the readers of text - Tokens, Pull
-//! walk        runs both passes over a document's chunks; the token-by-token walk - Walk, Visitor
+//! walk        both passes over a document's chunks; the token-by-token walk, for what masks refuse - Walk, Visitor
 //! tape        pass two of documents, also on several threads; the cursor over a document - Parser, Document, Value
 //! record      a few fields of one record; projections, predicates; the grammar of lines - Projection, FieldReader
 //! layout      the same text with other white space: minified, indented, canonical - Layout

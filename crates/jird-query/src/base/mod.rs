@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! defined   the names of files and queries       nearest  the name that was meant
-//! named     what a query of others may read
+//! named     what a query may read that a client sends
 //! ```
 
 pub(crate) mod defined;
