@@ -9,7 +9,7 @@
 //! replaces when a task is done again. From the ground up:
 //!
 //! ```text
-//! told, address        what servers report; addresses
+//! told, address        the messages of servers; addresses
 //! codec                how plans travel, and the functions that all processes know - codec
 //! engine               runs a task, reports what it found, and stops what it began when it is ended - Engine
 //! scheduler, executor  the two kinds of servers - run
