@@ -3,6 +3,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
 mod assembly; // `assembly`: the compiled code of the kernels
 mod budget; // what a build and a start cost, and may cost
+#[cfg(test)]
+mod claims; // the tests that `docs/claims.md` names are there
 mod deb; // `deb`: the Debian package
 mod deep; // `deep`: the checks that take too long for every change
 mod draw; // `house`: lines, arrows, circles, long functions

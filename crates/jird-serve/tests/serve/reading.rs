@@ -296,7 +296,8 @@ fn tables_and_columns_that_come_later_are_served() {
 
 #[test]
 fn a_table_that_a_path_of_the_server_hides_is_not_described() {
-    let tables = "create table metrics (a); create table health (a); create table \"openapi.json\" (a); create table t (a)";
+    let tables =
+        "create table metrics (a); create table health (a); create table \"openapi.json\" (a); create table t (a)";
     let service = Service::with(tables, |_| {});
     let document = service.get("/openapi.json").is(200).tree();
     let schemas: Vec<_> = document["components"]["schemas"].as_object().unwrap().keys().collect();
