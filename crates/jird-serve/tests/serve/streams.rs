@@ -91,7 +91,7 @@ fn a_query_ends_when_its_client_goes() {
 
 #[test]
 fn slow_clients_do_not_slow_others_and_are_cut_in_the_end() {
-    let service = Service::with(&big(200_000), |settings| settings.limits.stall = Duration::from_secs(2));
+    let service = Service::with(&big(200_000), |settings| settings.limits.stall = Duration::from_secs(6));
     // They ask for 24 MB each, and take nothing.
     let slow: Vec<_> = (0..30).map(|_| ask(&service, "/big")).collect();
     wait_for(&service, "jird_requests_active 31");
@@ -99,7 +99,8 @@ fn slow_clients_do_not_slow_others_and_are_cut_in_the_end() {
     for _ in 0..50 {
         service.get("/big/7").is(200);
     }
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    // Others who waited for them would wait until they are cut.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     wait_for(&service, "jird_answers_cut_total 30");
     let mut rest = Vec::new();
     let _ = (&slow[0]).read_to_end(&mut rest);
