@@ -200,6 +200,11 @@ impl Input {
         }
     }
 
+    /// The size on disk; zero for pipes.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.disk_bytes).sum()
+    }
+
     /// Whether the whole input can be read twice.
     pub(crate) fn is_rereadable(&self) -> bool {
         self.files.iter().all(|file| file.is_rereadable())

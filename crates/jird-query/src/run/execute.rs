@@ -27,6 +27,7 @@ use crate::setup::session::{batch_rows, check_comparisons, memory, scans};
 use crate::sql::Rewritten;
 use crate::types::guess::{self, Gate};
 use crate::types::prepared::Source;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
@@ -282,14 +283,18 @@ impl Execution<'_> {
         let depends = depends_on_arrival(plan);
         let ordered = depends || self.options.on_error != OnError::Stop || tells_lines;
         let options = state.config_mut().options_mut();
-        if !ordered {
+        // Each of several sorts takes the memory that is free to merge what it has put aside, and leaves none to the others
+        // and to their merge. DataFusion sorts for joins only where there are several partitions.
+        let bytes: u64 = sources.iter().map(|source| source.input.disk_bytes()).sum();
+        let puts_aside = self.options.memory_max.is_some_and(|max| bytes > max as u64 / 8);
+        let sorts_once = puts_aside && has(plan, |node| matches!(node, LogicalPlan::Sort(_))) && !joins(plan);
+        if !ordered && !sorts_once {
             options.execution.target_partitions = self.options.threads.max(1);
         }
         let spares = !options.optimizer.prefer_hash_join;
         if spares {
-            // DataFusion sorts for joins only where there are several partitions. Where the order of rows is of interest,
-            // there are always as many.
-            options.execution.target_partitions = options.execution.target_partitions.max(2);
+            options.execution.target_partitions =
+                if joins(plan) { options.execution.target_partitions.max(2) } else { 1 };
         }
         for source in sources {
             source.shared.ordered.store(ordered, Relaxed);
@@ -322,4 +327,12 @@ impl Execution<'_> {
 /// Writes a text as the result.
 pub(crate) fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
+}
+
+fn joins(plan: &LogicalPlan) -> bool {
+    has(plan, |node| matches!(node, LogicalPlan::Join(_)))
+}
+
+fn has(plan: &LogicalPlan, is: impl Fn(&LogicalPlan) -> bool) -> bool {
+    plan.exists(|node| Ok(is(node))).unwrap_or(true)
 }

@@ -93,3 +93,18 @@ fn a_limit_of_the_system_is_no_crash() {
     }
     assert!(answers.contains(&Some(0)), "{answers:?}");
 }
+
+/// Two sorts fill their shares, and their rows are merged all the same.
+#[test]
+fn a_sort_ends_with_any_memory_and_number_of_threads() {
+    let record =
+        |i: usize| format!("{{\"i\":{i},\"k\":{},\"s\":\"{}\"}}\n", i * 7919 % 1000, "x".repeat(100 + i % 100));
+    let folder = Folder::new("memory-sort").with("a.ndjson", (0..100_000).map(record).collect::<String>());
+    let sql = "select i, k, s from stream order by k desc, s, i";
+    let (enough, said, code) = folder.query(&[sql, "a.ndjson"], b"");
+    assert_eq!(code, 0, "{said}");
+    for (memory, threads) in [("8M", "2"), ("12M", "2"), ("14M", "3"), ("20M", "2")] {
+        let (out, said, code) = folder.query(&[sql, "a.ndjson", "--memory-limit", memory, "--threads", threads], b"");
+        assert!(code == 0 && out == enough, "{memory}, {threads} threads: {code} {said}");
+    }
+}
