@@ -11,7 +11,8 @@ fn faults(root: &Path, text: &str) -> Vec<String> {
     let spans = text.lines().filter(|line| line.starts_with('|')).flat_map(|line| line.split('`').skip(1).step_by(2));
     for span in spans {
         let (path, name) = span.split_once("::").map_or((span, None), |(path, name)| (path, Some(name)));
-        if path.ends_with(".py") || path.contains('/') && path.ends_with(".rs") {
+        let suffix = Path::new(path).extension().and_then(|suffix| suffix.to_str());
+        if suffix == Some("py") || path.contains('/') && suffix == Some("rs") {
             file = find(root, path);
             if file.is_none() {
                 faults.push(format!("docs/claims.md: there is no file {path}"));

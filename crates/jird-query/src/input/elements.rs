@@ -39,9 +39,8 @@ impl Layout {
     fn newline(self) -> u8 {
         match self {
             Self::Lines | Self::Quarantine => b'\n',
-            Self::Array => b'\r',
             Self::Table(format) if format.is_binary() => b'\n',
-            Self::Table(_) => b'\r',
+            Self::Array | Self::Table(_) => b'\r',
         }
     }
 
