@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The cases to run: one in so many of those whose name contains the text.
+/// The cases to run: a sample of those whose name contains the text.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
     one_in: &'a str,

@@ -307,14 +307,13 @@ impl Values {
                 let IntervalMonthDayNano { months, days, nanoseconds } = values[row];
                 sink.string(&format!("P{months}M{days}DT{}S", seconds(nanoseconds, 1_000_000_000)))?;
             }
-            // The caller has sent those that contain others.
-            Self::Null
-            | Self::List(..)
+            Self::Null => sink.null()?,
+            Self::List(..)
             | Self::Struct(_)
             | Self::Map { .. }
             | Self::Dictionary(..)
             | Self::Runs { .. }
-            | Self::Union { .. } => sink.null()?,
+            | Self::Union { .. } => unreachable!("`ArrowColumn::send` sends values that contain others"),
         }
         Ok(())
     }

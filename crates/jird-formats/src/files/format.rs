@@ -34,7 +34,7 @@ pub enum FileFormat {
     Quarantine,
 }
 
-/// What a format is called, and the facts that tell it.
+/// What a format is called, and the signs by which it is recognised.
 struct Facts {
     format: FileFormat,
     /// Its name on a command line, and others that it has there.

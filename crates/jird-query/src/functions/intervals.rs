@@ -107,7 +107,7 @@ fn times_whole(span: Span, by: i64) -> Option<Span> {
     })
 }
 
-/// A part of a month is days, of which a month has 30, and a part of a day is hours, as in `PostgreSQL`.
+/// A fraction of a month becomes days (30 to the month), and a fraction of a day becomes hours, as in `PostgreSQL`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "what does not fit is refused")]
 fn times(span: Span, by: f64) -> Option<Span> {
     let months = f64::from(span.months) * by;

@@ -200,9 +200,12 @@ impl Input {
         }
     }
 
-    /// The size on disk; zero for pipes.
-    pub(crate) fn disk_bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.disk_bytes).sum()
+    /// About how many bytes of records there are; zero for pipes. What is compressed, or a table of another format, is several
+    /// times as long as its file.
+    pub(crate) fn bytes(&self) -> u64 {
+        const UNPACKED: u64 = 8;
+        let bytes = |file: &Arc<InputFile>| file.disk_bytes * if file.size.is_some() { 1 } else { UNPACKED };
+        self.files.iter().map(bytes).fold(0, u64::saturating_add)
     }
 
     /// Whether the whole input can be read twice.

@@ -285,7 +285,7 @@ impl Execution<'_> {
         let options = state.config_mut().options_mut();
         // Each of several sorts takes the memory that is free to merge what it has put aside, and leaves none to the others
         // and to their merge. DataFusion sorts for joins only where there are several partitions.
-        let bytes: u64 = sources.iter().map(|source| source.input.disk_bytes()).sum();
+        let bytes: u64 = sources.iter().map(|source| source.input.bytes()).sum();
         let puts_aside = self.options.memory_max.is_some_and(|max| bytes > max as u64 / 8);
         let sorts_once = puts_aside && has(plan, |node| matches!(node, LogicalPlan::Sort(_))) && !joins(plan);
         if !ordered && !sorts_once {

@@ -91,16 +91,19 @@ fn a_query_ends_when_its_client_goes() {
 
 #[test]
 fn slow_clients_do_not_slow_others_and_are_cut_in_the_end() {
-    let service = Service::with(&big(200_000), |settings| settings.limits.stall = Duration::from_secs(6));
+    let service = Service::with(&big(200_000), |settings| settings.limits.stall = Duration::from_secs(2));
+    let others = || {
+        let begun = Instant::now();
+        (0..50).for_each(|_| drop(service.get("/big/7").is(200)));
+        begun.elapsed()
+    };
+    // On a machine that does other things too, they take longer without any slow client.
+    let alone = others();
     // They ask for 24 MB each, and take nothing.
     let slow: Vec<_> = (0..30).map(|_| ask(&service, "/big")).collect();
     wait_for(&service, "jird_requests_active 31");
-    let begun = Instant::now();
-    for _ in 0..50 {
-        service.get("/big/7").is(200);
-    }
-    // Others who waited for them would wait until they are cut.
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let beside = others();
+    assert!(beside < Duration::from_secs(1).max(3 * alone), "{beside:?}, and {alone:?} without slow clients");
     wait_for(&service, "jird_answers_cut_total 30");
     let mut rest = Vec::new();
     let _ = (&slow[0]).read_to_end(&mut rest);

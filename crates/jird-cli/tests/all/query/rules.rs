@@ -6,6 +6,7 @@ use crate::folder::Folder;
 #[track_caller]
 fn all(cases: &[(&str, &[&str])]) {
     let folder = Folder::new("rules")
+        .with("empty.ndjson", "")
         .with("n.ndjson", "{\"i\":1}\n{\"i\":2}\n{\"i\":3}\n")
         .with("l.ndjson", "{\"k\":1,\"a\":\"x\"}\n{\"k\":2,\"a\":\"y\"}\n")
         .with("r.ndjson", "{\"k\":2,\"b\":\"p\"}\n{\"k\":3,\"b\":\"q\"}\n")
@@ -336,6 +337,13 @@ fn arrays_are_joined_and_collected_as_values() {
             "select array_agg(distinct v) as l, string_agg(distinct v::text, ',') as s from 'g.ndjson'",
             &[r#"{"l":[1,2,9,"z"],"s":"1,2,9,z"}"#],
         ),
+        // Of a field that no record has, there are no elements.
+        (
+            "select none || [1] as a, array_append(none, 1) as b, array_concat([1], none) as c, array_prepend(1, none) as d \
+             from 'n.ndjson' where i = 1",
+            &[r#"{"a":[1],"b":[1],"c":[1],"d":[1]}"#],
+        ),
+        ("select count(none || [1]) as n from 'empty.ndjson'", &[r#"{"n":0}"#]),
         ("select histogram(x) as h from (values (1), ('1'), (true)) t(x)", &[r#"{"h":{"true":1,"1":2}}"#]),
         ("select i, * from 'n.ndjson' where i = 1", &[r#"{"i":1,"i_2":1}"#]),
     ]);

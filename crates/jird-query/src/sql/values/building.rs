@@ -155,7 +155,10 @@ impl dyn Walk<'_> + '_ {
     /// Whether one of the values is JSON text.
     pub(crate) fn some_json(&mut self, given: &[Expr], context: Context) -> Result<bool, Error> {
         for value in given {
-            if self.any(&mut value.clone(), context)? == Form::Json {
+            // A field that no record has may be an array in others.
+            let field = self.resolver().field_at(value)?;
+            let is_unknown = field.is_some_and(|field| self.resolver().types(&field).next().is_none());
+            if is_unknown || self.any(&mut value.clone(), context)? == Form::Json {
                 return Ok(true);
             }
         }
