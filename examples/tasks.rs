@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{Inserter, SqliteError, create_for, open};
+use jird_formats::sqlite::{Inserter, create_for, open};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Makes the table, and writes all tasks or none; how many.
-pub(crate) fn write(connection: &Connection, tasks: impl Iterator<Item = Task>) -> Result<u64, SqliteError> {
+pub(crate) fn write(connection: &Connection, tasks: impl Iterator<Item = Task>) -> Result<u64, jird_formats::Error> {
     create_for::<Task>(connection, "tasks", &["id"])?;
     let mut inserter = Inserter::new(connection, "tasks")?;
     inserter.insert_all(tasks)?;

@@ -63,7 +63,7 @@ impl Task {
 
 fn jird(setting: &Setting<'_>, rows: Option<usize>) -> Result<Report, String> {
     let conn = open(setting)?;
-    let failed = |error: jird_formats::sqlite::SqliteError| error.to_string();
+    let failed = |error: jird_formats::Error| error.to_string();
     let inserter = Inserter::<Task>::new(&conn, "tasks").map_err(failed)?;
     let mut inserter = match rows {
         Some(rows) => inserter.rows_per_statement(rows),

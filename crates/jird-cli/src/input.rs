@@ -5,12 +5,13 @@ use crate::progress::Done;
 use crate::remote::{self, Open};
 use anyhow::{Context, anyhow, bail};
 use jird::hooks::lines::ReadAt;
+#[cfg(feature = "convert")]
+use jird_formats::ErrorKind;
 use jird_formats::encoding::stray_mark;
 #[cfg(feature = "query")]
 use jird_formats::encoding::{Encoding, blank_mark};
 use jird_formats::files::{self, Local, Reader, Text, is_url, plain_name, widened};
-#[cfg(feature = "convert")]
-use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
+use jird_formats::sqlite::{self, rusqlite::Connection};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -254,7 +255,7 @@ pub(crate) fn database(path: &Path) -> anyhow::Result<Connection> {
     let opening = match sqlite::open_read_only(path) {
         // A writer was ended in the middle of a transaction. Only a connection that may write can roll it back, so this
         // opens one first, as every program that opens the file would.
-        Err(error) if error.kind() == SqliteErrorKind::ReadOnly => {
+        Err(error) if error.kind() == ErrorKind::ReadOnly => {
             sqlite::open(path).map(drop).and_then(|()| sqlite::open_read_only(path))
         }
         opening => opening,
@@ -262,7 +263,7 @@ pub(crate) fn database(path: &Path) -> anyhow::Result<Connection> {
     let name = || path.display().to_string();
     opening
         .map_err(|error| match error.kind() {
-            SqliteErrorKind::Locked => anyhow!("{error}; {LOCKED}"),
+            ErrorKind::Locked => anyhow!("{error}; {LOCKED}"),
             _ => error.into(),
         })
         .with_context(name)

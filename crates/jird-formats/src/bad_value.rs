@@ -1,98 +1,23 @@
 //! Values that a table holds and JSON cannot represent: they make a bad record, not a bad file.
 //!
-//! A source that meets such a value returns an error with a [`BadValue`], and goes on with the next record. The bad
-//! record can be written as JSON, except that the values that JSON cannot represent are written in a form that JSON
+//! A source that meets such a value returns an error, and goes on with the next record. The bad record can be written as JSON, except that the values that JSON cannot represent are written in a form that JSON
 //! refuses. So a record that was set aside is never read back as something that it was not.
 
 use crate::cell::Cell;
+use crate::error::{Error, ErrorKind};
 use crate::rows::Json;
 use core::fmt;
 use jird::event::{Interest, Key, Numeral, Place, Sink, Timestamp};
 use jird::hooks::write_string;
 use std::convert::Infallible;
 
-/// Which rule a [`BadValue`] breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BadValueKind {
-    /// A double that is NaN or infinite.
-    NotFinite,
-    /// A time of day before the start of the day or after its end.
-    Time,
-    /// A text that is not UTF-8.
-    Utf8,
-    /// A text that is not JSON, in a column of JSON texts.
-    Json,
-    /// A null key of a map.
-    Key,
-    /// An element of a union whose type is not among the union's types.
-    Union,
-}
-
-impl BadValueKind {
-    /// A short name for it, which never changes.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::NotFinite => "not_finite",
-            Self::Time => "time",
-            Self::Utf8 => "utf8",
-            Self::Json => "json",
-            Self::Key => "key",
-            Self::Union => "union",
-        }
-    }
-}
-
-/// A value that JSON cannot represent, and where it was found. `Display` names the column, the value and the record.
-/// The size is one word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadValue(Box<Inner>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Inner {
-    kind: BadValueKind,
-    column: String,
-    words: String,
-    place: Place,
-}
-
-impl BadValue {
+impl Error {
+    /// The error for a record with a value that JSON cannot represent.
     #[cold]
-    pub(crate) fn new(column: &str, value: &Untold<'_>, place: Place) -> Self {
-        Self(Box::new(Inner { kind: value.kind(), column: column.to_owned(), words: value.to_string(), place }))
-    }
-
-    /// The rule that it breaks.
-    pub fn kind(&self) -> BadValueKind {
-        self.0.kind
-    }
-
-    /// The column that holds the value.
-    pub fn column(&self) -> &str {
-        &self.0.column
-    }
-
-    /// The record that holds the value.
-    pub fn place(&self) -> Place {
-        self.0.place
-    }
-
-    /// The same value, placed in this record.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn at(mut self, place: Place) -> Self {
-        self.0.place = place;
-        self
+    pub(crate) fn of_value(column: &str, value: &Untold<'_>) -> Self {
+        Self::new(value.kind(), format!("the column {column:?} holds {value}")).in_column(column)
     }
 }
-
-impl fmt::Display for BadValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { column, words, place, .. } = &*self.0;
-        write!(f, "the column {column:?} holds {words}, in {place}")
-    }
-}
-
-impl std::error::Error for BadValue {}
 
 /// A value that JSON cannot represent. `Display` says what it is, and why.
 #[derive(Clone, Copy, Debug)]
@@ -109,14 +34,14 @@ pub(crate) enum Untold<'a> {
 }
 
 impl Untold<'_> {
-    fn kind(&self) -> BadValueKind {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotFinite(_) => BadValueKind::NotFinite,
-            Self::Time(..) => BadValueKind::Time,
-            Self::NotUtf8(_) => BadValueKind::Utf8,
-            Self::NotJson(_) => BadValueKind::Json,
-            Self::NullKey => BadValueKind::Key,
-            Self::NoType(_) => BadValueKind::Union,
+            Self::NotFinite(_) => ErrorKind::NotFinite,
+            Self::Time(..) => ErrorKind::Time,
+            Self::NotUtf8(_) => ErrorKind::Utf8,
+            Self::NotJson(_) => ErrorKind::Json,
+            Self::NullKey => ErrorKind::Key,
+            Self::NoType(_) => ErrorKind::Union,
         }
     }
 }

@@ -20,7 +20,8 @@
 //! columns    the type of a column, from all of its values; Arrow arrays - Accumulator, ColumnBuilder
 //! fields     what records hold: fields, kinds of values - Fields
 //! rows       records as rows, for every sink that has columns - Rows, Table, Schema
-//! bad_value  values that JSON cannot represent - BadValue
+//! error      what can go wrong with a table, and where - Error
+//! bad_value  values that JSON cannot represent - Untold
 //! csv, arrow, parquet, sqlite   one format each, as a source and as a sink - CsvSource, CsvSink, and so on
 //! recover    going on after a bad record
 //! files      opening files, compression, bad records, copies of pipes - Compression, OnError, Spool
@@ -43,6 +44,8 @@ mod columns;
 #[cfg(feature = "csv")]
 mod csv;
 pub mod encoding;
+#[cfg(any(feature = "arrow", feature = "csv", feature = "sqlite"))]
+mod error;
 mod fields;
 #[cfg(feature = "files")]
 pub mod files;
@@ -59,17 +62,16 @@ pub mod sqlite;
 pub use apart::{Crew, apart};
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    ArrowBatches, ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan,
-    NotFinite,
+    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, NotFinite,
 };
-#[cfg(any(feature = "arrow", feature = "sqlite"))]
-pub use bad_value::{BadValue, BadValueKind};
 pub use cell::Cell;
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnBuilder, Unfit, holds, value_text};
 #[cfg(feature = "csv")]
-pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, DialectChoice, Empty, Terminator};
+pub use csv::{CsvSink, CsvSource, CsvType, Dialect, DialectChoice, Empty, Terminator};
+#[cfg(any(feature = "arrow", feature = "csv", feature = "sqlite"))]
+pub use error::{Error, ErrorKind};
 pub use fields::{FieldFacts, FieldKind, FieldPlace, Fields};
 pub use panics::{catches_panics_of_this_thread, caught, is_panic_caught};
 #[cfg(feature = "parquet")]

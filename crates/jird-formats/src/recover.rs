@@ -1,9 +1,7 @@
 //! Going on after a bad record.
 
-#[cfg(feature = "arrow")]
-use crate::arrow::ArrowError;
-#[cfg(any(feature = "arrow", feature = "sqlite"))]
-use crate::bad_value::BadValue;
+#[cfg(any(feature = "arrow", feature = "csv", feature = "sqlite"))]
+use crate::error::Error;
 use jird::event::{Place, Source};
 
 /// A bad record of a table.
@@ -34,22 +32,12 @@ pub trait Recover: Source {
     /// let Err(Failure::Source(error)) = table.send_record(&mut out) else { panic!("the record has too many fields") };
     /// assert_eq!(table.bad_row(&error)?.map(|bad| bad.raw).as_deref(), Some(&b"1,2,3"[..]));
     /// assert!(table.send_record(&mut out).is_ok_and(|sent| sent));
-    /// # Ok::<(), jird_formats::CsvError>(())
+    /// # Ok::<(), jird_formats::Error>(())
     /// ```
     ///
     /// # Errors
     /// Errors of reading the rest of the record.
     fn bad_row(&mut self, error: &Self::Error) -> Result<Option<BadRow>, Self::Error>;
-
-    /// Whether an error is one of a record. O(1).
-    fn is_of_row(error: &Self::Error) -> bool;
-}
-
-#[cfg(any(feature = "arrow", feature = "sqlite"))]
-impl BadRow {
-    pub(crate) fn of_value(value: &BadValue, raw: Vec<u8>) -> Self {
-        Self { kind: value.kind().code(), place: value.place(), message: value.to_string(), raw }
-    }
 }
 
 /// A text that is not JSON has no records after the error.
@@ -57,54 +45,42 @@ impl<'de, R: jird::de::Read<'de>> Recover for jird::event::JsonSource<R> {
     fn bad_row(&mut self, _: &jird::Error) -> Result<Option<BadRow>, jird::Error> {
         Ok(None)
     }
+}
 
-    fn is_of_row(_: &jird::Error) -> bool {
-        false
+/// The bad record that an error of a table tells of, with its text.
+#[cfg(any(feature = "arrow", feature = "csv", feature = "sqlite"))]
+fn bad_row(error: &Error, raw: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<Option<BadRow>, Error> {
+    if !error.is_of_record() {
+        return Ok(None);
     }
+    let (kind, place) = (error.kind().code(), error.place().unwrap_or_default());
+    Ok(Some(BadRow { kind, place, message: error.to_string(), raw: raw()? }))
 }
 
 #[cfg(feature = "csv")]
 impl<R: std::io::Read> Recover for crate::CsvSource<R> {
-    fn bad_row(&mut self, error: &crate::CsvError) -> Result<Option<BadRow>, crate::CsvError> {
-        let bad = |raw| BadRow { kind: error.kind().code(), place: error.place(), message: error.to_string(), raw };
-        Ok(Self::is_of_row(error).then(|| bad(self.bad_record().to_vec())))
-    }
-
-    fn is_of_row(error: &crate::CsvError) -> bool {
-        let of_file = ["header", "dialect", "io", "no_column", "columns"];
-        !error.is_of_header() && !of_file.contains(&error.kind().code())
+    fn bad_row(&mut self, error: &Error) -> Result<Option<BadRow>, Error> {
+        bad_row(error, || Ok(self.bad_record().to_vec()))
     }
 }
 
 #[cfg(feature = "sqlite")]
 impl Recover for crate::sqlite::SqliteSource<'_> {
-    fn bad_row(&mut self, error: &crate::sqlite::SqliteError) -> Result<Option<BadRow>, crate::sqlite::SqliteError> {
-        error.bad_value().map(|value| Ok(BadRow::of_value(value, self.bad_record()?))).transpose()
-    }
-
-    fn is_of_row(error: &crate::sqlite::SqliteError) -> bool {
-        error.bad_value().is_some()
+    fn bad_row(&mut self, error: &Error) -> Result<Option<BadRow>, Error> {
+        bad_row(error, || self.bad_record())
     }
 }
 
 #[cfg(feature = "arrow")]
 impl<R: std::io::Read> Recover for crate::ArrowSource<R> {
-    fn bad_row(&mut self, error: &ArrowError) -> Result<Option<BadRow>, ArrowError> {
-        error.bad_value().map(|value| Ok(BadRow::of_value(value, self.bad_record()?))).transpose()
-    }
-
-    fn is_of_row(error: &ArrowError) -> bool {
-        error.bad_value().is_some()
+    fn bad_row(&mut self, error: &Error) -> Result<Option<BadRow>, Error> {
+        bad_row(error, || self.bad_record())
     }
 }
 
 #[cfg(feature = "parquet")]
 impl<R: ::parquet::file::reader::ChunkReader + 'static> Recover for crate::ParquetSource<R> {
-    fn bad_row(&mut self, error: &ArrowError) -> Result<Option<BadRow>, ArrowError> {
-        error.bad_value().map(|value| Ok(BadRow::of_value(value, self.bad_record()?))).transpose()
-    }
-
-    fn is_of_row(error: &ArrowError) -> bool {
-        error.bad_value().is_some()
+    fn bad_row(&mut self, error: &Error) -> Result<Option<BadRow>, Error> {
+        bad_row(error, || self.bad_record())
     }
 }

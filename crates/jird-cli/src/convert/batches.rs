@@ -12,9 +12,7 @@ use anyhow::{Context, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use jird_formats::files::FileFormat;
-use jird_formats::{
-    ArrowBatches, ArrowError, ArrowOptions, ArrowSource, ParquetBatches, ParquetOptions, ParquetSource,
-};
+use jird_formats::{ArrowBatches, ArrowOptions, ArrowSource, ParquetBatches, ParquetOptions, ParquetSource};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -122,7 +120,7 @@ fn each(
     tables: &mut [Table],
     schema: &SchemaRef,
     feed: &mut Feed,
-    mut write: impl FnMut(&RecordBatch) -> Result<(), ArrowError>,
+    mut write: impl FnMut(&RecordBatch) -> Result<(), jird_formats::Error>,
 ) -> Result<()> {
     for table in tables {
         while feed.left() > 0 {

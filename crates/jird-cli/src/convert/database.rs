@@ -9,8 +9,9 @@ use crate::outcome::{BadData, words};
 use crate::target::{Beside, is_device};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use jird::event::Sink;
+use jird_formats::ErrorKind;
 use jird_formats::sqlite::rusqlite::{self, Connection, ErrorCode, Transaction, TransactionBehavior};
-use jird_formats::sqlite::{self, SqliteError, SqliteErrorKind, SqliteSink, TableCopy};
+use jird_formats::sqlite::{self, SqliteSink, TableCopy};
 use std::path::Path;
 
 /// Writes one table for each input, all in one transaction. A new database appears when it is complete. With
@@ -51,13 +52,13 @@ pub(super) fn write(args: &ConvertArgs, inputs: &mut [Opened], path: &Path, feed
 
 /// Adds advice to errors that do not suggest a remedy themselves.
 fn with_remedy(error: Error) -> Error {
-    let of_sink = error.chain().find_map(|cause| cause.downcast_ref::<SqliteError>()).map(SqliteError::kind);
+    let of_sink = error.chain().find_map(|cause| cause.downcast_ref().map(jird_formats::Error::kind));
     let of_sqlite = || error.downcast_ref::<rusqlite::Error>()?.sqlite_error_code();
     let remedy = match of_sink {
         None if of_sqlite() == Some(ErrorCode::DatabaseBusy) => LOCKED,
-        Some(SqliteErrorKind::Locked) => LOCKED,
-        Some(SqliteErrorKind::Exists) => "add --append, --replace or --key, or name another table with --table",
-        Some(SqliteErrorKind::ReadOnly) => "it, or its folder, is for reading only",
+        Some(ErrorKind::Locked) => LOCKED,
+        Some(ErrorKind::Exists) => "add --append, --replace or --key, or name another table with --table",
+        Some(ErrorKind::ReadOnly) => "it, or its folder, is for reading only",
         _ => return error,
     };
     anyhow!("{}; {remedy}", words(&error))
@@ -130,7 +131,7 @@ fn copy(args: &ConvertArgs, input: &mut Opened, connection: &Connection, table: 
     let Some(from) = source::database(input, &feed.reading)? else { return Ok(false) };
     let copy = match TableCopy::new(&from, table) {
         Ok(copy) => copy.limit(feed.left()),
-        Err(error) if error.kind() == SqliteErrorKind::Definition => {
+        Err(error) if error.kind() == ErrorKind::Unsupported => {
             feed.warn(format!("{}: {error}; only its rows are copied", input.name));
             return Ok(false);
         }

@@ -18,7 +18,7 @@ use jird::hooks::event::pipe;
 use jird::lines::RECORD_BYTES_MAX;
 use jird::record::Step;
 use jird_formats::files::{BadRecord, BadRecords, FileFormat, OnError, record_limit_hint};
-use jird_formats::{BadRow, CsvError, CsvErrorKind, DialectChoice};
+use jird_formats::{BadRow, DialectChoice};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
@@ -416,9 +416,9 @@ impl Feed {
     /// Adds the limit to the error of a record that is too long.
     fn with_limit(&self, error: Error) -> Error {
         let of_text = error.downcast_ref().is_some_and(|error: &jird::Error| error.kind() == ErrorKind::Size);
-        let of_csv = error.downcast_ref().is_some_and(|error: &CsvError| error.kind() == CsvErrorKind::Size);
+        let of_table = source::of_table(&error).is_some_and(|error| error.kind().code() == ErrorKind::Size.code());
         let words = error.to_string();
-        if of_text || of_csv { error.context(words + &self.limit_hint()) } else { error }
+        if of_text || of_table { error.context(words + &self.limit_hint()) } else { error }
     }
 
     fn limit_hint(&self) -> String {

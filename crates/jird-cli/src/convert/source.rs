@@ -9,11 +9,8 @@ use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::{FileFormat, Quarantined};
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{self, SqliteError, SqliteQuery, SqliteSource};
-use jird_formats::{
-    ArrowError, ArrowSource, BadRow, BadValue, CsvSource, Dialect, DialectChoice, Empty, ParquetSource, Recover,
-};
-use std::error::Error as StdError;
+use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
+use jird_formats::{ArrowSource, BadRow, CsvSource, Dialect, DialectChoice, Empty, ErrorKind, ParquetSource, Recover};
 use std::fs::File;
 
 /// How to read an input.
@@ -244,11 +241,8 @@ impl AnySource<'_> {
     pub(super) fn can_leave_out(&self, error: &Error) -> bool {
         match self {
             Self::Lines(_) | Self::Piece(_) => bad_json(error).is_some(),
-            Self::Csv(source) => is_of_row(&**source, error),
-            Self::Sqlite(source) => is_of_row(source, error),
-            Self::Parquet(source) => is_of_row(&**source, error),
-            Self::Arrow(source) => is_of_row(&**source, error),
             Self::Json(_) => false,
+            _ => of_table(error).is_some_and(jird_formats::Error::is_of_record),
         }
     }
 
@@ -268,21 +262,13 @@ fn bad_json(error: &Error) -> Option<&jird::Error> {
 }
 
 /// The bad record of a table; `None` if the error is one of the file, from which the source cannot recover.
-fn bad_row<S: Recover<Error: StdError + Send + Sync + 'static>>(
-    source: &mut S,
-    error: &Error,
-) -> Result<Option<BadRow>> {
-    error.downcast_ref().map_or(Ok(None), |error| Ok(source.bad_row(error)?))
+fn bad_row<S: Recover<Error = jird_formats::Error>>(source: &mut S, error: &Error) -> Result<Option<BadRow>> {
+    of_table(error).map_or(Ok(None), |error| Ok(source.bad_row(error)?))
 }
 
-fn is_of_row<S: Recover<Error: StdError + Send + Sync + 'static>>(_: &S, error: &Error) -> bool {
-    error.downcast_ref().is_some_and(S::is_of_row)
-}
-
-/// The value that makes a record of a table bad, if that is the error.
-pub(super) fn bad_value(error: &Error) -> Option<&BadValue> {
-    let of_arrow = error.downcast_ref().and_then(ArrowError::bad_value);
-    of_arrow.or_else(|| error.downcast_ref().and_then(SqliteError::bad_value))
+/// The error of a table.
+pub(super) fn of_table(error: &Error) -> Option<&jird_formats::Error> {
+    error.downcast_ref()
 }
 
 fn bad_line<'de, R: jird::de::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<BadRow>> {
@@ -328,8 +314,10 @@ impl BadInput {
     /// `advice` follows the message.
     pub(super) fn of(name: &str, error: Error, advice: &str) -> Error {
         let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
-            || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io")
-            || bad_value(&error).is_some();
+            || of_table(&error).is_some_and(|error| {
+                let of_text = [ErrorKind::Header, ErrorKind::Dialect, ErrorKind::Columns, ErrorKind::Missing];
+                error.is_of_record() || error.is_of_header() || of_text.contains(&error.kind())
+            });
         let words = format!("{name}: {}", crate::outcome::words(&error));
         if is_data { BadData(words + advice).into() } else { error.context(name.to_owned()) }
     }

@@ -11,8 +11,7 @@ use jird::event::{JsonSink, Sink};
 use jird::hooks::event::Parts;
 use jird_formats::files::FileFormat;
 use jird_formats::{
-    ArrowError, ArrowOptions, ArrowSink, ColumnPlan, CsvError, CsvErrorKind, CsvSink, Dialect, ParquetOptions,
-    ParquetSink, Rows, Schema,
+    ArrowOptions, ArrowSink, ColumnPlan, CsvSink, Dialect, ErrorKind, ParquetOptions, ParquetSink, Rows, Schema,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,7 +157,7 @@ fn schema(inputs: &mut [Opened], feed: &mut Feed, records: Option<u64>) -> Resul
 /// Whether the error is an unplanned column or an unplanned value.
 fn is_surprise(error: &Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<CsvError>().is_some_and(|error| error.kind() == CsvErrorKind::LateColumn)
-            || matches!(cause.downcast_ref::<ArrowError>(), Some(ArrowError::Late { .. } | ArrowError::Unfit { .. }))
+        let kind = cause.downcast_ref().map(jird_formats::Error::kind);
+        matches!(kind, Some(ErrorKind::LateColumn | ErrorKind::Unfit))
     })
 }

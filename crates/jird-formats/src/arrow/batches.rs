@@ -1,7 +1,8 @@
 //! Writes batches as Arrow IPC.
 
 use super::dictionaries::{Dictionaries, has_dictionary};
-use super::error::ArrowError;
+use super::error::unfinished;
+use crate::error::Error;
 use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
@@ -20,7 +21,7 @@ use std::io::Write;
 /// let mut batches = ArrowBatches::new(Vec::new(), &schema, ArrowOptions::default())?;
 /// batches.finish()?;
 /// assert!(batches.get_mut().starts_with(b"ARROW1"));
-/// # Ok::<(), jird_formats::ArrowError>(())
+/// # Ok::<(), jird_formats::Error>(())
 /// ```
 pub struct ArrowBatches<W: Write> {
     writer: Writer<W>,
@@ -72,7 +73,7 @@ impl Default for ArrowOptions {
 
 impl<W: Write> ArrowBatches<W> {
     /// Writes batches of this schema. The schema is written at once. If the writer is a file, it should have a buffer.
-    pub fn new(writer: W, schema: &Schema, options: ArrowOptions) -> Result<Self, ArrowError> {
+    pub fn new(writer: W, schema: &Schema, options: ArrowOptions) -> Result<Self, Error> {
         let compression = options.compression.map(|compression| match compression {
             ArrowCompression::Lz4 => CompressionType::LZ4_FRAME,
             ArrowCompression::Zstd => CompressionType::ZSTD,
@@ -95,7 +96,7 @@ impl<W: Write> ArrowBatches<W> {
     ///
     /// # Errors
     /// If writing fails, or if the keys of a file's dictionary cannot count its values.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let unified = self.dictionaries.as_mut().map(|dictionaries| dictionaries.unify(batch)).transpose()?;
         let batch = unified.as_ref().unwrap_or(batch);
         Ok(match &mut self.writer {
@@ -105,7 +106,7 @@ impl<W: Write> ArrowBatches<W> {
     }
 
     /// Writes the part after the last batch. Unfinished output is not an Arrow file.
-    pub fn finish(&mut self) -> Result<(), ArrowError> {
+    pub fn finish(&mut self) -> Result<(), Error> {
         match &mut self.writer {
             Writer::File(writer) => {
                 writer.finish()?;
@@ -132,10 +133,10 @@ impl<W: Write> ArrowBatches<W> {
     /// The writer, after everything is written.
     ///
     /// # Errors
-    /// [`ArrowError::Unfinished`]
-    pub fn into_inner(self) -> Result<W, ArrowError> {
+    /// If the batches were not finished.
+    pub fn into_inner(self) -> Result<W, Error> {
         match self.writer {
-            _ if !self.is_finished => Err(ArrowError::Unfinished),
+            _ if !self.is_finished => Err(unfinished()),
             Writer::File(writer) => Ok(writer.into_inner()?),
             Writer::Stream(writer) => Ok(writer.into_inner()?),
         }

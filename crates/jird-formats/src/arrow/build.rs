@@ -1,10 +1,10 @@
 //! Makes batches from rows.
 
-use super::error::ArrowError;
 use super::nested::NestedBuilder;
 use super::plan::{ColumnPlan, Holds};
 use crate::cell::Cell;
 use crate::columns::{ColumnType, surviving};
+use crate::error::{Error, ErrorKind};
 use crate::rows::{Row, TimestampType};
 use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder,
@@ -70,11 +70,12 @@ impl BatchBuilder {
     }
 
     /// Appends a row, whose columns are those of the plan. Returns the batch if the row filled it.
-    pub(crate) fn append(&mut self, row: &Row) -> Result<Option<RecordBatch>, ArrowError> {
+    pub(crate) fn append(&mut self, row: &Row) -> Result<Option<RecordBatch>, Error> {
         for (index, column) in self.columns.iter_mut().enumerate() {
             let Some(bytes) = column.append(row.cell(index), &mut self.scratch) else {
                 let (name, holds) = &self.plan.columns()[index];
-                return Err(ArrowError::Unfit { column: name.clone(), holds: holds.to_string() });
+                let message = format!("the value does not fit column {name:?}, which holds {holds}");
+                return Err(Error::new(ErrorKind::Unfit, message).in_column(name));
             };
             self.bytes += bytes;
         }
@@ -83,7 +84,7 @@ impl BatchBuilder {
     }
 
     /// The batch of the rows appended so far, if there are any.
-    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, Error> {
         let rows = core::mem::take(&mut self.rows);
         self.bytes = 0;
         if rows == 0 {

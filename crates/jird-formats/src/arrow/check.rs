@@ -4,7 +4,8 @@
 //! integer of nine bits, a list without an element type, a buffer beyond the body. Also, compressed data itself says
 //! how much memory to allocate. After these checks, `arrow-data` validates the arrays.
 
-use super::error::ArrowError;
+use super::error::{malformed, unsupported};
+use crate::error::Error;
 use arrow_buffer::Buffer;
 use arrow_ipc::{
     DateUnit, Endianness, Field, IntervalUnit, MetadataVersion, Precision, RecordBatch, Schema, TimeUnit, Type,
@@ -23,21 +24,24 @@ const ROWS_MAX: i64 = 1 << 40;
 const DEPTH_MAX: usize = 64;
 
 /// Checks that a schema can be converted.
-pub(crate) fn schema(schema: Schema<'_>) -> Result<(), ArrowError> {
+pub(crate) fn schema(schema: Schema<'_>) -> Result<(), Error> {
     if schema.endianness() != Endianness::Little {
-        return Err(ArrowError::Unsupported("the columns are big-endian".to_owned()));
+        return Err(unsupported("the columns are big-endian"));
     }
     let fields = schema.fields().ok_or_else(|| malformed("the schema has no fields"))?;
     fields.iter().try_for_each(|one| field(one, 0))
 }
 
-fn field(field: Field<'_>, depth: usize) -> Result<(), ArrowError> {
+fn field(field: Field<'_>, depth: usize) -> Result<(), Error> {
     let children: Vec<_> = field.children().into_iter().flatten().collect();
     let is_right = depth < DEPTH_MAX
         && field.dictionary().is_none_or(|dictionary| dictionary.indexType().is_some_and(is_integer))
         && is_type(field, children.len()).unwrap_or(false);
     if !is_right {
-        return Err(malformed(&format!("column {:?} has a type that is not valid", field.name().unwrap_or_default())));
+        return Err(malformed(format_args!(
+            "column {:?} has a type that is not valid",
+            field.name().unwrap_or_default()
+        )));
     }
     children.into_iter().try_for_each(|child| self::field(child, depth + 1))
 }
@@ -105,7 +109,7 @@ pub(crate) fn batch<'t>(
     types: impl Iterator<Item = &'t DataType>,
     version: MetadataVersion,
     body: &Buffer,
-) -> Result<(), ArrowError> {
+) -> Result<(), Error> {
     let nodes = batch.nodes().ok_or_else(|| malformed("a batch has no nodes"))?;
     let buffers = batch.buffers().ok_or_else(|| malformed("a batch has no buffers"))?;
     let variadic: Vec<i64> = batch.variadicBufferCounts().into_iter().flatten().collect();
@@ -129,7 +133,7 @@ pub(crate) fn batch<'t>(
         }
     }
     if decompressed > DECOMPRESSED_BYTES_MAX {
-        return Err(ArrowError::Unsupported("a batch decompresses to more than 2 GiB".to_owned()));
+        return Err(unsupported("a batch decompresses to more than 2 GiB"));
     }
     sizes(batch, &need, body)
 }
@@ -140,7 +144,7 @@ fn slice(body: &[u8], offset: i64, len: i64) -> Option<&[u8]> {
 }
 
 /// Checks that the buffers are long enough for what is cut out of them before anything is validated.
-fn sizes(batch: RecordBatch<'_>, need: &Need<'_>, body: &Buffer) -> Result<(), ArrowError> {
+fn sizes(batch: RecordBatch<'_>, need: &Need<'_>, body: &Buffer) -> Result<(), Error> {
     let (Some(nodes), Some(buffers)) = (batch.nodes(), batch.buffers()) else { return Ok(()) };
     for &Part { node, buffer, of } in &need.parts {
         let (node, buffer) = (nodes.get(node), buffers.get(buffer));
@@ -269,8 +273,4 @@ impl Need<'_> {
             self.buffers = buffer.checked_add(1);
         }
     }
-}
-
-pub(crate) fn malformed(what: &str) -> ArrowError {
-    ArrowError::Malformed(what.to_owned())
 }

@@ -18,9 +18,10 @@
 //!
 //! NaN and infinities are an error of their record, or null if the caller asks for that.
 
-use super::error::ArrowError;
-use crate::bad_value::{BadValue, RawRecord, Untold, time_of_day};
+use super::error::malformed;
+use crate::bad_value::{RawRecord, Untold, time_of_day};
 use crate::columns::ColumnType;
+use crate::error::Error;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, ArrayRef};
@@ -32,7 +33,7 @@ use core::convert::Infallible;
 use core::fmt::Display;
 use core::ops::Range;
 use jird::Number;
-use jird::event::{Interest, JsonText, Key, Numeral, Place, Sink, Timestamp};
+use jird::event::{Interest, JsonText, Key, Numeral, Sink, Timestamp};
 
 /// An array taken apart, so that a value costs one branch on its type.
 pub(crate) struct ArrowColumn {
@@ -134,9 +135,8 @@ pub enum NotFinite {
 
 /// Why sending a value stopped.
 pub(crate) enum ArrowStop<E> {
-    Source(ArrowError),
-    /// A bad value, whose record's place is not known here.
-    Bad(BadValue),
+    /// If the record is at fault, its place is not known here.
+    Source(Error),
     Sink(E),
 }
 
@@ -164,7 +164,7 @@ impl<S: Sink> OnUntold<S> for Sending<'_> {
     fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
         match (value, self.not_finite) {
             (Untold::NotFinite(_), NotFinite::Null) => Ok(sink.null()?),
-            _ => Err(ArrowStop::Bad(BadValue::new(self.column, &value, Place::default()))),
+            _ => Err(ArrowStop::Source(Error::of_value(self.column, &value))),
         }
     }
 }
@@ -182,7 +182,7 @@ impl OnUntold<RawRecord> for WrittenDown {
 
 impl ArrowColumn {
     /// Takes apart an array of this field. Arrow validated the array when it was made.
-    pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+    pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
         let values = Values::new(field, array)?;
         Ok(Self { nulls: array.nulls().cloned(), values })
     }
@@ -319,7 +319,7 @@ impl Values {
     }
 
     /// A column of any type. This function handles Arrow's types that contain others.
-    fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+    fn new(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
         let child = |field: &Field, array: &ArrayRef| ArrowColumn::new(field, array).map(Box::new);
         let elements = |field: &Field, lists: Lists, array: &ArrayRef| {
             child(field, array).map(|elements| Self::List(lists, elements))
@@ -349,16 +349,16 @@ impl Values {
                 let column =
                     |(field, array): (&_, &_)| Ok((Field::name(field).clone(), ArrowColumn::new(field, array)?));
                 Self::Struct(
-                    columns.map(|(field, array)| column((field.as_ref(), array))).collect::<Result<_, ArrowError>>()?,
+                    columns.map(|(field, array)| column((field.as_ref(), array))).collect::<Result<_, Error>>()?,
                 )
             }
             DataType::Map(field, _) => {
                 let map = array.as_map();
                 let DataType::Struct(fields) = field.data_type() else {
-                    return Err(ArrowError::Malformed("the entries of a map are not structs".to_owned()));
+                    return Err(malformed("the entries of a map are not structs"));
                 };
                 let [key, value] = &fields[..] else {
-                    return Err(ArrowError::Malformed("the entries of a map are not pairs".to_owned()));
+                    return Err(malformed("the entries of a map are not pairs"));
                 };
                 let entries = map.offsets().clone();
                 Self::Map { entries, keys: child(key, map.keys())?, values: child(value, map.values())? }
@@ -376,7 +376,7 @@ impl Values {
                 DataType::Int16 => Self::runs::<Int16Type>(field, array)?,
                 DataType::Int32 => Self::runs::<Int32Type>(field, array)?,
                 DataType::Int64 => Self::runs::<Int64Type>(field, array)?,
-                other => return Err(ArrowError::Malformed(format!("run ends have the type {other}"))),
+                other => return Err(malformed(format_args!("run ends have the type {other}"))),
             },
             DataType::Union(fields, _) => {
                 let union = array.as_union();
@@ -387,7 +387,7 @@ impl Values {
                     children: fields
                         .iter()
                         .map(|(id, field)| column((id, field.as_ref())))
-                        .collect::<Result<_, ArrowError>>()?,
+                        .collect::<Result<_, Error>>()?,
                 }
             }
             _ => return Self::flat(field, array),
@@ -395,7 +395,7 @@ impl Values {
     }
 
     /// Handles the types that contain no others.
-    fn flat(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+    fn flat(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
         Ok(match array.data_type() {
             DataType::Null => Self::Null,
             DataType::Boolean => Self::Bool(array.as_boolean().values().clone()),
@@ -432,7 +432,7 @@ impl Values {
             DataType::Interval(IntervalUnit::YearMonth) => Self::Months(words(array)),
             DataType::Interval(IntervalUnit::DayTime) => Self::DayTime(words(array)),
             DataType::Interval(IntervalUnit::MonthDayNano) => Self::MonthDayNano(words(array)),
-            other => return Err(ArrowError::Malformed(format!("{other} is not a type of single values"))),
+            other => return Err(malformed(format_args!("{other} is not a type of single values"))),
         })
     }
 
@@ -440,9 +440,9 @@ impl Values {
         if ColumnType::is_json(field) { Self::Json(array.clone(), kind) } else { Self::Text(array.clone(), kind) }
     }
 
-    fn runs<E: RunEndIndexType>(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+    fn runs<E: RunEndIndexType>(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
         let Some(runs) = array.as_run_opt::<E>() else {
-            return Err(ArrowError::Malformed("the type of run ends differs from the schema".to_owned()));
+            return Err(malformed("the type of run ends differs from the schema"));
         };
         let ends = runs.run_ends().values().iter().map(|end| end.as_usize()).collect();
         let values = Box::new(ArrowColumn::new(field, runs.values())?);

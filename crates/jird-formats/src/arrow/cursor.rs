@@ -1,8 +1,9 @@
 //! Reads records from batches of columns.
 
 use super::column::{ArrowColumn, ArrowStop, NotFinite, Sending, WrittenDown};
-use super::error::ArrowError;
+use super::error::{malformed, missing};
 use crate::bad_value::RawRecord;
+use crate::error::Error;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use jird::event::{Failure, Interest, Key, Place, Sink};
@@ -11,13 +12,13 @@ use std::sync::Arc;
 /// A file of columns, read one batch of rows at a time.
 pub(crate) trait Batches {
     /// Moves to the next batch, and returns its number of rows; `None` at the end.
-    fn advance(&mut self) -> Result<Option<usize>, ArrowError>;
+    fn advance(&mut self) -> Result<Option<usize>, Error>;
     /// The number of rows that were passed over before this batch, since the one before it.
     fn left_out(&mut self) -> u64 {
         0
     }
     /// Reads these columns of the batch. The indices ascend.
-    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError>;
+    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error>;
 }
 
 /// A source's position in its batches. A column is read when a sink first takes one of its values. The columns that
@@ -58,8 +59,8 @@ impl<B: Batches> Cursor<B> {
     }
 
     /// Sends only these columns, in this order.
-    pub(crate) fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), ArrowError> {
-        let index = |name: &str| self.schema.index_of(name).map_err(|_| ArrowError::NoColumn(name.to_owned()));
+    pub(crate) fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Error> {
+        let index = |name: &str| self.schema.index_of(name).map_err(|_| missing(name));
         self.sent = names.into_iter().map(index).collect::<Result<_, _>>()?;
         self.wanted.fill(false);
         self.sent.iter().for_each(|column| self.wanted[*column] = true);
@@ -73,7 +74,7 @@ impl<B: Batches> Cursor<B> {
     }
 
     /// The next batch of the columns that are sent, without the rows that were sent as records.
-    pub(crate) fn next_record_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+    pub(crate) fn next_record_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         self.sent.iter().for_each(|column| self.wanted[*column] = true);
         while self.row == self.rows {
             if !self.advance()? {
@@ -95,7 +96,7 @@ impl<B: Batches> Cursor<B> {
         Ok(Some(batch))
     }
 
-    pub(crate) fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
+    pub(crate) fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
         while self.row == self.rows {
             if !self.next_batch().map_err(Failure::Source)? {
                 return Ok(false);
@@ -108,13 +109,13 @@ impl<B: Batches> Cursor<B> {
         match sent {
             Ok(()) => Ok(true),
             Err(ArrowStop::Sink(error)) => Err(Failure::Sink(error, place)),
+            Err(ArrowStop::Source(error)) if error.is_of_record() => Err(Failure::Source(error.at(place))),
             Err(ArrowStop::Source(error)) => Err(Failure::Source(error)),
-            Err(ArrowStop::Bad(value)) => Err(Failure::Source(ArrowError::BadValue(value.at(place)))),
         }
     }
 
     /// The record that was sent last or is bad, as JSON except for the values that JSON cannot represent.
-    pub(crate) fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
+    pub(crate) fn bad_record(&mut self) -> Result<Vec<u8>, Error> {
         let mut record = RawRecord::default();
         let Some(row) = self.row.checked_sub(1) else { return Ok(Vec::new()) };
         // All columns that are sent are read from now on: after one bad record, others are likely.
@@ -128,7 +129,7 @@ impl<B: Batches> Cursor<B> {
             let Ok(_) = record.key(Key::new(self.schema.field(*index).name()));
             if let Some(column) = &self.columns[*index] {
                 match column.send(row, WrittenDown, &mut record) {
-                    Ok(()) | Err(ArrowStop::Bad(_)) => {}
+                    Ok(()) => {}
                     Err(ArrowStop::Source(error)) => return Err(error),
                     Err(ArrowStop::Sink(never)) => match never {},
                 }
@@ -159,7 +160,7 @@ impl<B: Batches> Cursor<B> {
     }
 
     /// Moves to the next batch, without reading any of it.
-    fn advance(&mut self) -> Result<bool, ArrowError> {
+    fn advance(&mut self) -> Result<bool, Error> {
         self.columns.fill_with(|| None);
         let rows = self.batches.advance()?;
         self.record += self.batches.left_out();
@@ -167,7 +168,7 @@ impl<B: Batches> Cursor<B> {
         Ok(rows.is_some())
     }
 
-    fn next_batch(&mut self) -> Result<bool, ArrowError> {
+    fn next_batch(&mut self) -> Result<bool, Error> {
         if !self.advance()? {
             return Ok(false);
         }
@@ -178,7 +179,7 @@ impl<B: Batches> Cursor<B> {
 
     /// Reads a column that was not wanted before, and some after it, which may be wanted too.
     #[cold]
-    fn load_late(&mut self, index: usize) -> Result<(), ArrowError> {
+    fn load_late(&mut self, index: usize) -> Result<(), Error> {
         self.wanted[index] = true;
         let end = self.columns.len().min(index + self.stride);
         self.stride *= 2;
@@ -186,7 +187,7 @@ impl<B: Batches> Cursor<B> {
         self.load(&missing)
     }
 
-    fn load(&mut self, columns: &[usize]) -> Result<(), ArrowError> {
+    fn load(&mut self, columns: &[usize]) -> Result<(), Error> {
         for (index, array) in columns.iter().zip(&self.arrays(columns)?) {
             self.columns[*index] = Some(ArrowColumn::new(self.schema.field(*index), array)?);
         }
@@ -194,22 +195,14 @@ impl<B: Batches> Cursor<B> {
     }
 
     /// One array for each of these columns of the batch, with all of its rows.
-    fn arrays(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
+    fn arrays(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error> {
         if columns.is_empty() || self.rows == 0 {
             return Ok(Vec::new());
         }
         let arrays = self.batches.load(columns)?;
         if let Some(array) = arrays.iter().find(|array| array.len() != self.rows) {
-            return Err(ArrowError::Malformed(format!(
-                "a column has {} rows, and its batch has {}",
-                array.len(),
-                self.rows
-            )));
+            return Err(malformed(format_args!("a column has {} rows, and its batch has {}", array.len(), self.rows)));
         }
-        if arrays.len() == columns.len() {
-            Ok(arrays)
-        } else {
-            Err(ArrowError::Malformed("a column is missing".to_owned()))
-        }
+        if arrays.len() == columns.len() { Ok(arrays) } else { Err(malformed("a column is missing")) }
     }
 }

@@ -5,8 +5,9 @@
 //! those that are new are added to it, and the keys are changed to match.
 
 use super::column::{ArrowColumn, ArrowStop, WrittenDown};
-use super::error::ArrowError;
+use super::error::unsupported;
 use crate::bad_value::RawRecord;
+use crate::error::Error;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -28,7 +29,7 @@ pub(super) struct Dictionaries(Vec<Dictionary>);
 
 impl Dictionaries {
     /// The same batch, with the file's dictionaries.
-    pub(super) fn unify(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    pub(super) fn unify(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let mut next = 0;
         let arrays = batch.columns().iter().map(|array| self.array(array, &mut next)).collect::<Result<_, _>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -36,7 +37,7 @@ impl Dictionaries {
     }
 
     /// An array of any type, which may contain dictionaries; `next` is the number of its first one.
-    fn array(&mut self, array: &ArrayRef, next: &mut usize) -> Result<ArrayRef, ArrowError> {
+    fn array(&mut self, array: &ArrayRef, next: &mut usize) -> Result<ArrayRef, Error> {
         if !has_dictionary(array.data_type()) {
             return Ok(array.clone());
         }
@@ -88,7 +89,7 @@ impl Dictionary {
         Self { last: values.clone(), values, places: HashMap::new(), last_places: Vec::new() }
     }
 
-    fn unify(&mut self, array: &dyn AnyDictionaryArray) -> Result<ArrayRef, ArrowError> {
+    fn unify(&mut self, array: &dyn AnyDictionaryArray) -> Result<ArrayRef, Error> {
         if !self.last.to_data().ptr_eq(&array.values().to_data()) {
             self.add(array.values())?;
         }
@@ -110,7 +111,7 @@ impl Dictionary {
     }
 
     /// Finds the place of each value of a batch's dictionary, and adds those that have none.
-    fn add(&mut self, values: &ArrayRef) -> Result<(), ArrowError> {
+    fn add(&mut self, values: &ArrayRef) -> Result<(), Error> {
         let column = ArrowColumn::new(&Field::new("", values.data_type().clone(), true), values)?;
         let mut new = Vec::new();
         self.last_places.clear();
@@ -118,7 +119,7 @@ impl Dictionary {
             let mut text = RawRecord::default();
             let Ok(()) = text.begin_record(Place::default());
             match column.send(row, WrittenDown, &mut text) {
-                Ok(()) | Err(ArrowStop::Bad(_)) => {}
+                Ok(()) => {}
                 Err(ArrowStop::Source(error)) => return Err(error),
                 Err(ArrowStop::Sink(never)) => match never {},
             }
@@ -140,14 +141,14 @@ impl Dictionary {
     fn with_keys<K: ArrowDictionaryKeyType>(
         &self,
         places: impl Iterator<Item = Option<usize>>,
-    ) -> Result<ArrayRef, ArrowError> {
+    ) -> Result<ArrayRef, Error> {
         let key = |place: Option<usize>| match place {
             Some(place) => K::Native::from_usize(place).map(Some).ok_or(()),
             None => Ok(None),
         };
         let Ok(keys) = places.map(key).collect::<Result<PrimitiveArray<K>, ()>>() else {
             let message = format!("a dictionary has more values than its keys can count, which are {}", K::DATA_TYPE);
-            return Err(ArrowError::Unsupported(message));
+            return Err(unsupported(message));
         };
         Ok(Arc::new(DictionaryArray::try_new(keys, self.values.clone())?))
     }

@@ -1,84 +1,43 @@
-//! What can go wrong with columns.
+//! Errors of files of columns.
 
-use crate::bad_value::BadValue;
-use core::fmt;
-use std::io;
+use crate::error::{Error, ErrorKind};
+use arrow_schema::ArrowError;
+use core::fmt::Display;
 
-/// Why an Arrow or Parquet file was not read, or not written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ArrowError {
-    /// Reading or writing failed.
-    Io(io::Error),
-    /// The file is damaged, or ends early.
-    Malformed(String),
-    /// The file uses a feature that is not supported: a compression, an encryption, a version.
-    Unsupported(String),
-    /// There is no column of this name.
-    NoColumn(String),
-    /// A record has a value that JSON cannot represent. The source goes on with the next record. Events of the bad
-    /// record may have come before the error. To keep them from a sink that must not see them, use a
-    /// [`Recording`](jird::hooks::event::Recording).
-    BadValue(BadValue),
-    /// The sink was not finished, so what it wrote is not a complete file.
-    Unfinished,
-    /// A key has no column in the plan.
-    Late {
-        /// The key.
-        column: String,
-    },
-    /// A value does not fit its column.
-    Unfit {
-        /// The column.
-        column: String,
-        /// The type that the column holds.
-        holds: String,
-    },
+#[cold]
+pub(crate) fn malformed(what: impl Display) -> Error {
+    Error::new(ErrorKind::Malformed, format!("malformed file: {what}"))
 }
 
-impl ArrowError {
-    /// The value that makes a record a bad one, if this is an error of a record and not of the file.
-    pub fn bad_value(&self) -> Option<&BadValue> {
-        if let Self::BadValue(value) = self { Some(value) } else { None }
-    }
+#[cold]
+pub(crate) fn unsupported(what: impl Display) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("not supported: {what}"))
 }
 
-impl fmt::Display for ArrowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::Malformed(what) => write!(f, "malformed file: {what}"),
-            Self::Unsupported(what) => write!(f, "not supported: {what}"),
-            Self::NoColumn(name) => write!(f, "there is no column {name:?}"),
-            Self::BadValue(value) => value.fmt(f),
-            Self::Unfinished => f.write_str("the sink was not finished"),
-            Self::Late { column } => write!(f, "the key {column:?} has no column in the plan"),
-            Self::Unfit { column, holds } => write!(f, "the value does not fit column {column:?}, which holds {holds}"),
-        }
-    }
+/// The sink was not finished, so what it wrote is not a complete file.
+#[cold]
+pub(crate) fn unfinished() -> Error {
+    Error::new(ErrorKind::Other, "the sink was not finished")
 }
 
-impl std::error::Error for ArrowError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            _ => None,
-        }
-    }
+#[cold]
+pub(crate) fn missing(column: &str) -> Error {
+    Error::new(ErrorKind::Missing, format!("there is no column {column:?}"))
 }
 
-impl From<io::Error> for ArrowError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
+/// A key came that the plan has no column for.
+#[cold]
+pub(crate) fn unplanned(key: &str) -> Error {
+    Error::new(ErrorKind::LateColumn, format!("the key {key:?} has no column in the plan")).in_column(key)
 }
 
-impl From<arrow_schema::ArrowError> for ArrowError {
-    fn from(error: arrow_schema::ArrowError) -> Self {
+impl From<ArrowError> for Error {
+    #[cold]
+    fn from(error: ArrowError) -> Self {
         match error {
-            arrow_schema::ArrowError::IoError(_, error) => Self::Io(error),
-            arrow_schema::ArrowError::NotYetImplemented(what) => Self::Unsupported(what),
-            other => Self::Malformed(other.to_string()),
+            ArrowError::IoError(_, error) => error.into(),
+            ArrowError::NotYetImplemented(what) => unsupported(what),
+            other => malformed(other),
         }
     }
 }

@@ -31,7 +31,8 @@ pub(crate) use build::BatchBuilder;
 pub use column::NotFinite;
 #[cfg(feature = "parquet")]
 pub(crate) use cursor::{Batches, Cursor};
-pub use error::ArrowError;
+#[cfg(feature = "parquet")]
+pub(crate) use error::{malformed, unfinished, unplanned, unsupported};
 pub use plan::ColumnPlan;
 pub use sink::ArrowSink;
 pub use source::ArrowSource;

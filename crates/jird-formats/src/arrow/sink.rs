@@ -2,8 +2,9 @@
 
 use super::batches::{ArrowBatches, ArrowOptions};
 use super::build::BatchBuilder;
-use super::error::ArrowError;
+use super::error::unplanned;
 use super::plan::ColumnPlan;
+use crate::error::Error;
 use crate::rows::{Row, Rows, Table};
 use arrow_array::RecordBatch;
 use jird::event::{Interest, Place};
@@ -21,7 +22,7 @@ pub struct ArrowSink<W: Write> {
 impl<W: Write> ArrowSink<W> {
     /// The event sink that writes these columns. It writes the schema at once. If the writer is a file, it should have
     /// a buffer.
-    pub fn new(writer: W, plan: &ColumnPlan, options: ArrowOptions) -> Result<Rows<Self>, ArrowError> {
+    pub fn new(writer: W, plan: &ColumnPlan, options: ArrowOptions) -> Result<Rows<Self>, Error> {
         let batch = BatchBuilder::new(plan, options.batch_rows);
         let batches = ArrowBatches::new(writer, &batch.schema(), options)?;
         Ok(Rows::with_columns(Self { batches, batch }, plan.names()))
@@ -30,30 +31,30 @@ impl<W: Write> ArrowSink<W> {
     /// The writer, after everything is written.
     ///
     /// # Errors
-    /// [`ArrowError::Unfinished`]
-    pub fn into_inner(self) -> Result<W, ArrowError> {
+    /// If the sink was not finished.
+    pub fn into_inner(self) -> Result<W, Error> {
         self.batches.into_inner()
     }
 
-    fn write(&mut self, batch: Option<RecordBatch>) -> Result<(), ArrowError> {
+    fn write(&mut self, batch: Option<RecordBatch>) -> Result<(), Error> {
         batch.map_or(Ok(()), |batch| self.batches.write(&batch))
     }
 }
 
 impl<W: Write> Table for ArrowSink<W> {
-    type Error = ArrowError;
+    type Error = Error;
 
-    fn add_column(&mut self, name: &str) -> Result<Interest, ArrowError> {
-        Err(ArrowError::Late { column: name.to_owned() })
+    fn add_column(&mut self, name: &str) -> Result<Interest, Error> {
+        Err(unplanned(name))
     }
 
     #[inline]
-    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), ArrowError> {
+    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), Error> {
         let batch = self.batch.append(row)?;
         self.write(batch)
     }
 
-    fn finish(&mut self) -> Result<(), ArrowError> {
+    fn finish(&mut self) -> Result<(), Error> {
         let batch = self.batch.finish()?;
         self.write(batch)?;
         self.batches.finish()

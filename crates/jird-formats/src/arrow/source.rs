@@ -1,9 +1,10 @@
 //! Arrow IPC as a source.
 
-use super::check::{self, malformed};
+use super::check;
 use super::column::NotFinite;
 use super::cursor::{Batches, Cursor};
-use super::error::ArrowError;
+use super::error::{malformed, unsupported};
+use crate::error::Error;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::{Message, MetadataVersion};
@@ -42,7 +43,7 @@ pub struct ArrowSource<R> {
 
 impl<R: Read> ArrowSource<R> {
     /// Reads up to the end of the schema. If the reader is a file, it should have a buffer.
-    pub fn new(reader: R) -> Result<Self, ArrowError> {
+    pub fn new(reader: R) -> Result<Self, Error> {
         let (stream, schema) = Stream::open(reader)?;
         Ok(Self { cursor: Cursor::new(stream, schema) })
     }
@@ -50,8 +51,8 @@ impl<R: Read> ArrowSource<R> {
     /// Sends only these columns, in this order.
     ///
     /// # Errors
-    /// [`ArrowError::NoColumn`]
-    pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, ArrowError> {
+    /// If there is no column of one of these names.
+    pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
         self.cursor.select(names)?;
         Ok(self)
     }
@@ -78,24 +79,24 @@ impl<R: Read> ArrowSource<R> {
     ///
     /// # Errors
     /// If the file is damaged or cannot be read.
-    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         self.cursor.next_record_batch()
     }
 
-    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, as JSON. The values that JSON cannot
+    /// The record that the last [error of a record](Error::is_of_record) is about, as JSON. The values that JSON cannot
     /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
     ///
     /// # Errors
     /// Errors from reading the record's columns that were not read before.
-    pub fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
+    pub fn bad_record(&mut self) -> Result<Vec<u8>, Error> {
         self.cursor.bad_record()
     }
 }
 
 impl<R: Read> Source for ArrowSource<R> {
-    type Error = ArrowError;
+    type Error = Error;
 
-    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
         self.cursor.send_record(sink)
     }
 }
@@ -124,7 +125,7 @@ struct Stream<R> {
 }
 
 impl<R: Read> Stream<R> {
-    fn open(mut reader: R) -> Result<(Self, SchemaRef), ArrowError> {
+    fn open(mut reader: R) -> Result<(Self, SchemaRef), Error> {
         let mut head = [0; HEAD];
         read_exact(&mut reader, &mut head)?;
         let is_file = head.starts_with(MAGIC);
@@ -157,7 +158,7 @@ impl<R: Read> Stream<R> {
         Ok((stream, schema))
     }
 
-    fn read_dictionary(&mut self, meta: &[u8], body: &Buffer) -> Result<(), ArrowError> {
+    fn read_dictionary(&mut self, meta: &[u8], body: &Buffer) -> Result<(), Error> {
         let message = message(meta)?;
         let header =
             message.header_as_dictionary_batch().ok_or_else(|| malformed("a dictionary message has no dictionary"))?;
@@ -170,7 +171,7 @@ impl<R: Read> Stream<R> {
     }
 
     /// Checks a file's end: a footer, which has the number of batches, its length, and the magic.
-    fn check_end(&mut self) -> Result<(), ArrowError> {
+    fn check_end(&mut self) -> Result<(), Error> {
         if !self.is_file {
             return Ok(());
         }
@@ -182,7 +183,7 @@ impl<R: Read> Stream<R> {
         if usize::try_from(i32::from_le_bytes(*len)).ok() != Some(footer.len()) {
             return Err(malformed("the length in the footer is wrong"));
         }
-        let footer = arrow_ipc::root_as_footer(footer).map_err(|error| malformed(&error.to_string()))?;
+        let footer = arrow_ipc::root_as_footer(footer).map_err(malformed)?;
         let batches = footer.recordBatches().map_or(0, |blocks| blocks.len());
         if batches == self.batches {
             Ok(())
@@ -193,7 +194,7 @@ impl<R: Read> Stream<R> {
 }
 
 impl<R: Read> Batches for Stream<R> {
-    fn advance(&mut self) -> Result<Option<usize>, ArrowError> {
+    fn advance(&mut self) -> Result<Option<usize>, Error> {
         self.batch = None;
         while let Some(meta) = read_meta(&mut self.reader, None)? {
             let message = message(&meta)?;
@@ -215,7 +216,7 @@ impl<R: Read> Batches for Stream<R> {
         Ok(None)
     }
 
-    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
+    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error> {
         let Some((meta, body)) = &self.batch else { return Ok(Vec::new()) };
         let message = message(meta)?;
         let batch = message.header_as_record_batch().ok_or_else(|| malformed("a batch message has no batch"))?;
@@ -227,7 +228,7 @@ impl<R: Read> Batches for Stream<R> {
 }
 
 /// Records the types of values of a field's dictionaries.
-fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Result<(), ArrowError> {
+fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Result<(), Error> {
     #[expect(deprecated, reason = "the schema of a stream has the number nowhere else")]
     let id = field.dict_id();
     let mut data_type = field.data_type();
@@ -254,7 +255,7 @@ fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Resul
 }
 
 /// Reads a message without its body; `None` at the end of a stream. `head` has eight bytes that were read already.
-fn read_meta(reader: &mut impl Read, head: Option<[u8; HEAD]>) -> Result<Option<Vec<u8>>, ArrowError> {
+fn read_meta(reader: &mut impl Read, head: Option<[u8; HEAD]>) -> Result<Option<Vec<u8>>, Error> {
     let mut first = [0; 4];
     let mut meta = Vec::new();
     let len = match head {
@@ -280,16 +281,16 @@ fn read_meta(reader: &mut impl Read, head: Option<[u8; HEAD]>) -> Result<Option<
     if meta.len() == len { Ok(Some(meta)) } else { Err(malformed("the file ends within a message")) }
 }
 
-fn message(meta: &[u8]) -> Result<Message<'_>, ArrowError> {
-    let message = arrow_ipc::root_as_message(meta).map_err(|error| malformed(&error.to_string()))?;
+fn message(meta: &[u8]) -> Result<Message<'_>, Error> {
+    let message = arrow_ipc::root_as_message(meta).map_err(malformed)?;
     match message.version() {
         MetadataVersion::V4 | MetadataVersion::V5 => Ok(message),
-        other => Err(ArrowError::Unsupported(format!("the file has version {other:?} of the format"))),
+        other => Err(unsupported(format_args!("the file has version {other:?} of the format"))),
     }
 }
 
 /// Reads a body into aligned memory, as arrays require it.
-fn read_body(reader: &mut impl Read, len: i64) -> Result<Buffer, ArrowError> {
+fn read_body(reader: &mut impl Read, len: i64) -> Result<Buffer, Error> {
     let len = usize::try_from(len).map_err(|_| malformed("a body has a negative length"))?;
     let mut body = MutableBuffer::new(len.min(STEP));
     while body.len() < len {
@@ -300,15 +301,15 @@ fn read_body(reader: &mut impl Read, len: i64) -> Result<Buffer, ArrowError> {
     Ok(body.into())
 }
 
-fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), ArrowError> {
+fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), Error> {
     reader.read_exact(bytes).map_err(|error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => malformed("the file ends early"),
-        _ => ArrowError::Io(error),
+        _ => error.into(),
     })
 }
 
 /// Returns false if nothing is left.
-fn read_or_end(reader: &mut impl Read, bytes: &mut [u8]) -> Result<bool, ArrowError> {
+fn read_or_end(reader: &mut impl Read, bytes: &mut [u8]) -> Result<bool, Error> {
     let mut first = [0];
     let read = loop {
         match reader.read(&mut first) {

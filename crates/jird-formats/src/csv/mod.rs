@@ -17,7 +17,6 @@
 
 mod columns;
 mod dialect;
-mod error;
 mod lines;
 mod masks;
 mod records;
@@ -27,7 +26,6 @@ mod sink;
 mod source;
 
 pub use dialect::{Dialect, DialectChoice, Terminator};
-pub use error::{CsvError, CsvErrorKind};
 pub use sink::CsvSink;
 pub use source::{CsvSource, CsvType, Empty};
 

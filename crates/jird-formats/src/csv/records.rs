@@ -1,8 +1,8 @@
 //! Reads records, one at a time.
 
 use super::dialect::{Dialect, Terminator};
-use super::error::{CsvError, CsvErrorKind};
 use super::scan::{Field, Form, Found, Scan};
+use crate::error::{Error, ErrorKind};
 use csv_core::ReadFieldResult;
 use jird::event::Place;
 use std::io;
@@ -174,7 +174,7 @@ impl<R: io::Read> Records<R> {
 
     /// The next record.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, CsvError> {
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
         if !self.begun || self.overlong {
             self.prepare()?;
         }
@@ -189,17 +189,17 @@ impl<R: io::Read> Records<R> {
     /// Reads a record that is odd, or not completely in the buffer.
     #[cold]
     #[inline(never)]
-    fn next_slowly(&mut self, found: Found) -> Result<Option<Record<'_>>, CsvError> {
+    fn next_slowly(&mut self, found: Found) -> Result<Option<Record<'_>>, Error> {
         let (end, next) = self.advance(found)?;
         self.complete(end, next)
     }
 
     /// Runs before the first record, and after one that was too long.
     #[cold]
-    fn prepare(&mut self) -> Result<(), CsvError> {
+    fn prepare(&mut self) -> Result<(), Error> {
         if !self.begun {
             if let Some(fault) = self.dialect.fault() {
-                return Err(CsvError::new(CsvErrorKind::Dialect, fault, Place::default()));
+                return Err(Error::new(ErrorKind::Dialect, fault));
             }
             while self.filled < 3 && self.fill()? {}
             self.next = if self.buffer[..self.filled].starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -216,7 +216,7 @@ impl<R: io::Read> Records<R> {
 
     /// Moves to where the next record begins. Returns false if there is none.
     #[inline(always)]
-    fn begin(&mut self) -> Result<bool, CsvError> {
+    fn begin(&mut self) -> Result<bool, Error> {
         let [end, other] = self.dialect.ends();
         loop {
             let Some(&byte) = self.buffer[..self.filled].get(self.next) else {
@@ -244,7 +244,7 @@ impl<R: io::Read> Records<R> {
     }
 
     #[cold]
-    fn pass_comment(&mut self) -> Result<(), CsvError> {
+    fn pass_comment(&mut self) -> Result<(), Error> {
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.next..self.filled]) {
                 self.next += at + 1;
@@ -260,7 +260,7 @@ impl<R: io::Read> Records<R> {
     }
 
     /// Moves to the record's end. Returns where it ends, and where the next one begins.
-    fn advance(&mut self, mut found: Found) -> Result<(usize, usize), CsvError> {
+    fn advance(&mut self, mut found: Found) -> Result<(usize, usize), Error> {
         loop {
             match found {
                 Found::End(end) => return Ok((end, end + 1)),
@@ -295,7 +295,7 @@ impl<R: io::Read> Records<R> {
     }
 
     /// Does what [`advance`](Self::advance) does, with csv-core.
-    fn advance_odd(&mut self) -> Result<(usize, usize), CsvError> {
+    fn advance_odd(&mut self) -> Result<(usize, usize), Error> {
         loop {
             let Some(mut odd) = self.odd else { unreachable!("only what is odd comes here") };
             if odd.at == self.filled {
@@ -326,7 +326,7 @@ impl<R: io::Read> Records<R> {
 
     /// Finishes the record at the end of the input. Feeding csv-core one more byte, a terminator, tells whether quotes
     /// are open.
-    fn finish_odd(&mut self) -> Result<(usize, usize), CsvError> {
+    fn finish_odd(&mut self) -> Result<(usize, usize), Error> {
         let [end, _] = self.dialect.ends();
         let (result, ..) = self.core.read_field(&[end], &mut [0]);
         let closed = matches!(result, ReadFieldResult::Field { .. });
@@ -350,7 +350,7 @@ impl<R: io::Read> Records<R> {
 
     /// Checks the record that was read, and returns it.
     #[inline(always)]
-    fn complete(&mut self, end: usize, next: usize) -> Result<Option<Record<'_>>, CsvError> {
+    fn complete(&mut self, end: usize, next: usize) -> Result<Option<Record<'_>>, Error> {
         (self.end, self.next) = (end, next);
         self.count += 1;
         let raw = &self.buffer[self.start..end];
@@ -388,7 +388,7 @@ impl<R: io::Read> Records<R> {
     /// Reads once, and appends to the record, which is kept. Returns false at the end of the input.
     #[cold]
     #[inline(never)]
-    fn fill(&mut self) -> Result<bool, CsvError> {
+    fn fill(&mut self) -> Result<bool, Error> {
         if self.overlong {
             self.forget();
         } else if self.start > 0 {
@@ -436,7 +436,7 @@ impl<R: io::Read> Records<R> {
     }
 
     /// Checks that the record may still grow.
-    fn check_size(&mut self) -> Result<(), CsvError> {
+    fn check_size(&mut self) -> Result<(), Error> {
         if self.overlong || self.filled - self.start <= self.record_bytes_max {
             return Ok(());
         }
@@ -446,30 +446,30 @@ impl<R: io::Read> Records<R> {
     }
 
     #[cold]
-    fn too_long(&self) -> CsvError {
+    fn too_long(&self) -> Error {
         let message = format!("more than {} bytes", self.record_bytes_max);
-        CsvError::new(CsvErrorKind::Size, message, self.place)
+        Error::new(ErrorKind::Size, message).at(self.place)
     }
 
     #[cold]
-    fn too_many(&self) -> CsvError {
+    fn too_many(&self) -> Error {
         let message = format!("{} fields, which is more than {}", self.fields(), super::COLUMNS_MAX);
-        CsvError::new(CsvErrorKind::Columns, message, self.place)
+        Error::new(ErrorKind::Columns, message).at(self.place)
     }
 
     #[cold]
-    fn unclosed(&mut self) -> CsvError {
+    fn unclosed(&mut self) -> Error {
         (self.end, self.next) = (self.filled, self.filled);
         self.count += 1;
         self.line += count(self.raw());
-        CsvError::new(CsvErrorKind::Unclosed, "the input ends within quotes", self.place)
+        Error::new(ErrorKind::Unclosed, "the input ends within quotes").at(self.place)
     }
 
     #[cold]
-    fn not_text(&self, at: usize) -> CsvError {
+    fn not_text(&self, at: usize) -> Error {
         let offset = self.place.offset + at as u64;
         let line = self.place.line + count(&self.raw()[..at]);
-        CsvError::new(CsvErrorKind::Utf8, "bytes that are not UTF-8", Place { offset, line, ..self.place })
+        Error::new(ErrorKind::Utf8, "bytes that are not UTF-8").at(Place { offset, line, ..self.place })
     }
 }
 

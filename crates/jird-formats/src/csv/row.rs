@@ -1,10 +1,10 @@
 //! Reads a record's fields as values: one by one, or as events.
 
 use super::CsvType;
-use super::error::{CsvError, CsvErrorKind};
 use super::records::{Record, undouble_into};
 use super::scan::{Field, Form};
 use super::source::{CsvColumn, Empty, Plan};
+use crate::error::{Error, ErrorKind};
 use core::cell::Cell;
 use jird::Number;
 use jird::event::{Failure, Interest, Key, Numeral, Place, Row, Scalar, Sink};
@@ -37,7 +37,7 @@ impl CsvRow<'_> {
 }
 
 impl Row for CsvRow<'_> {
-    type Error = CsvError;
+    type Error = Error;
 
     #[inline]
     fn place(&self) -> Place {
@@ -80,7 +80,7 @@ impl Row for CsvRow<'_> {
     }
 
     #[inline(always)]
-    fn send<S: Sink>(self, sink: &mut S) -> Result<(), Failure<CsvError, S::Error>> {
+    fn send<S: Sink>(self, sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
         let Self { record, plan, scratch, .. } = self;
         send(&record, plan, scratch, sink).map_err(|stop| match stop {
             RowStop::Sink(error) => Failure::Sink(error, record.place),
@@ -112,7 +112,7 @@ impl Spare {
 /// Why sending a record stopped.
 enum RowStop<E> {
     Sink(E),
-    Type(CsvError),
+    Type(Error),
 }
 
 impl<E> From<E> for RowStop<E> {
@@ -178,7 +178,7 @@ fn send_as<S: Sink>(column: &CsvColumn, text: &str, place: Place, sink: &mut S) 
         return Ok(crate::Cell::Json(text).send(sink)?);
     }
     let message = format!("a field of column `{}` is not {column_type}", column.name);
-    Err(RowStop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
+    Err(RowStop::Type(Error::new(ErrorKind::Type, message).in_column(&column.name).at(place)))
 }
 
 /// The value that a field without quotes looks like.

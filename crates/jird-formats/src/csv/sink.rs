@@ -1,8 +1,8 @@
 //! Writes rows as records.
 
 use super::dialect::Dialect;
-use super::error::{CsvError, CsvErrorKind};
 use super::lines::{Lines, Unwritable};
+use crate::error::{Error, ErrorKind};
 use crate::rows::VALUE;
 use crate::{Cell, Row, Rows, Table};
 use jird::event::{Interest, Place};
@@ -176,10 +176,10 @@ impl<W: io::Write> CsvSink<W> {
     /// sink.end_row()?;
     /// sink.finish()?;
     /// assert_eq!(sink.into_inner(), b"id,name\ntrue,\"\"\n");
-    /// # Ok::<(), jird_formats::CsvError>(())
+    /// # Ok::<(), jird_formats::Error>(())
     /// ```
     #[inline]
-    pub fn cell(&mut self, cell: Cell<'_>) -> Result<(), CsvError> {
+    pub fn cell(&mut self, cell: Cell<'_>) -> Result<(), Error> {
         if self.column == 0 {
             self.begin_row()?;
         }
@@ -191,7 +191,7 @@ impl<W: io::Write> CsvSink<W> {
 
     /// Ends a row that has a cell for each column.
     #[inline]
-    pub fn end_row(&mut self) -> Result<(), CsvError> {
+    pub fn end_row(&mut self) -> Result<(), Error> {
         if std::mem::take(&mut self.column) == 0 {
             self.begin_row()?;
         }
@@ -199,7 +199,7 @@ impl<W: io::Write> CsvSink<W> {
     }
 
     #[inline]
-    fn begin_row(&mut self) -> Result<(), CsvError> {
+    fn begin_row(&mut self) -> Result<(), Error> {
         if !self.begun {
             self.begin()?;
         }
@@ -208,7 +208,7 @@ impl<W: io::Write> CsvSink<W> {
     }
 
     #[inline(always)]
-    fn write_cell(&mut self, column: usize, cell: Cell<'_>) -> Result<(), CsvError> {
+    fn write_cell(&mut self, column: usize, cell: Cell<'_>) -> Result<(), Error> {
         self.lines.delimit(column);
         if let Err(Unwritable) = self.lines.cell(cell, column, self.keeps_types) {
             self.lines.out.truncate(self.row_at);
@@ -218,7 +218,7 @@ impl<W: io::Write> CsvSink<W> {
     }
 
     #[inline]
-    fn complete_row(&mut self) -> Result<(), CsvError> {
+    fn complete_row(&mut self) -> Result<(), Error> {
         if self.columns.len() <= 1 && self.lines.out.len() == self.row_at {
             // An empty line is not a record.
             self.lines.quotes().map_err(|Unwritable| self.unwritable(0))?;
@@ -230,9 +230,9 @@ impl<W: io::Write> CsvSink<W> {
 
     /// Prepares the output before the first row.
     #[cold]
-    fn begin(&mut self) -> Result<(), CsvError> {
+    fn begin(&mut self) -> Result<(), Error> {
         if let Some(fault) = self.lines.dialect.fault() {
-            return Err(CsvError::new(CsvErrorKind::Dialect, fault, Place::default()));
+            return Err(Error::new(ErrorKind::Dialect, fault));
         }
         self.begun = true;
         if self.lines.dialect.header {
@@ -250,24 +250,24 @@ impl<W: io::Write> CsvSink<W> {
     }
 
     /// Hands the rows so far to the writer.
-    pub fn flush(&mut self) -> Result<(), CsvError> {
+    pub fn flush(&mut self) -> Result<(), Error> {
         self.writer.write_all(&self.lines.out)?;
         self.lines.out.clear();
         Ok(())
     }
 
     #[cold]
-    fn unwritable(&self, column: usize) -> CsvError {
+    fn unwritable(&self, column: usize) -> Error {
         let name = self.columns.name(column as u32);
         let message = format!("the dialect has no way to write a field of column `{name}`, in row {}", self.rows + 1);
-        CsvError::new(CsvErrorKind::Quote, message, Place::default())
+        Error::new(ErrorKind::Dialect, message).in_column(name)
     }
 }
 
 impl<W: io::Write> Table for CsvSink<W> {
-    type Error = CsvError;
+    type Error = Error;
 
-    fn add_column(&mut self, name: &str) -> Result<Interest, CsvError> {
+    fn add_column(&mut self, name: &str) -> Result<Interest, Error> {
         match self.others {
             Others::Skip => return Ok(Interest::Skip),
             Others::Join if !self.begun => {
@@ -278,10 +278,10 @@ impl<W: io::Write> Table for CsvSink<W> {
         }
         let row = self.rows + 1;
         let message = format!("the key `{name}` of row {row} has no column, and the header can no longer change");
-        Err(CsvError::new(CsvErrorKind::LateColumn, message, Place::default()))
+        Err(Error::new(ErrorKind::LateColumn, message).in_column(name))
     }
 
-    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), CsvError> {
+    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), Error> {
         self.begin_row()?;
         for column in 0..self.columns.len().min(row.len()) {
             self.write_cell(column, row.cell(column))?;
@@ -289,7 +289,7 @@ impl<W: io::Write> Table for CsvSink<W> {
         self.complete_row()
     }
 
-    fn finish(&mut self) -> Result<(), CsvError> {
+    fn finish(&mut self) -> Result<(), Error> {
         if !self.begun && !self.columns.is_empty() {
             self.begin()?;
         }
@@ -311,7 +311,7 @@ impl<W: io::Write> Parts for Rows<CsvSink<W>> {
         part.rows()
     }
 
-    fn join(&mut self, part: Self::Part) -> Result<(), CsvError> {
+    fn join(&mut self, part: Self::Part) -> Result<(), Error> {
         let mut part = part.into_table();
         let whole = self.table_mut();
         if !whole.begun && part.rows > 0 {
@@ -323,7 +323,7 @@ impl<W: io::Write> Parts for Rows<CsvSink<W>> {
         Ok(whole.writer.write_all(part.writer.bytes())?)
     }
 
-    fn flush(&mut self) -> Result<(), CsvError> {
+    fn flush(&mut self) -> Result<(), Error> {
         let table = self.table_mut();
         table.flush()?;
         Ok(table.writer.flush()?)

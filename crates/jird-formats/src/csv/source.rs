@@ -2,9 +2,9 @@
 
 use super::columns::Names;
 use super::dialect::Dialect;
-use super::error::{CsvError, CsvErrorKind};
 use super::records::{Record, Records};
 use super::row::{CsvRow, Spare};
+use crate::error::{Error, ErrorKind};
 use core::cell::Cell;
 use core::fmt;
 use jird::event::{Failure, Place, Row, Sink, Source};
@@ -245,9 +245,9 @@ impl<R: io::Read> CsvSource<R> {
     /// ```
     /// let mut source = jird_formats::CsvSource::new("a,,a\n".as_bytes());
     /// assert_eq!(source.names()?.collect::<Vec<_>>(), ["a", "column2", "a_2"]);
-    /// # Ok::<(), jird_formats::CsvError>(())
+    /// # Ok::<(), jird_formats::Error>(())
     /// ```
-    pub fn names(&mut self) -> Result<impl Iterator<Item = &str>, CsvError> {
+    pub fn names(&mut self) -> Result<impl Iterator<Item = &str>, Error> {
         self.read_head()?;
         Ok(self.plan.columns.iter().map(|column| column.name.as_str()))
     }
@@ -264,18 +264,18 @@ impl<R: io::Read> CsvSource<R> {
     }
 
     /// Reads the header, if there is one and it was not read yet.
-    fn read_head(&mut self) -> Result<(), CsvError> {
+    fn read_head(&mut self) -> Result<(), Error> {
         match self.head {
             Head::Read | Head::None => return Ok(()),
             Head::Unread => self.head = Head::Failed,
             Head::Failed => {
                 let message = "the header could not be read, so fields have no names";
-                return Err(CsvError::new(CsvErrorKind::Header, message, Place::default()));
+                return Err(Error::new(ErrorKind::Header, message));
             }
         }
         let has_header = self.records.dialect().header;
         let mut names = None;
-        if has_header && let Some(record) = self.records.next().map_err(CsvError::of_header)? {
+        if has_header && let Some(record) = self.records.next().map_err(Error::in_header)? {
             let content = |&field| record.content(field, &mut self.scratch).to_owned();
             names = Some(record.fields.iter().map(content).collect());
             self.records.count = 0;
@@ -294,14 +294,14 @@ impl<R: io::Read> CsvSource<R> {
 
 impl Plan {
     /// Sets the columns.
-    fn start(&mut self, names: Vec<String>) -> Result<(), CsvError> {
+    fn start(&mut self, names: Vec<String>) -> Result<(), Error> {
         for name in self.names.distinct(names) {
             self.add_column(name);
         }
         let is_there = |named: &str| self.columns.iter().any(|column| column.name == named);
         if let Some((name, _)) = self.types.iter().find(|(name, _)| !is_there(name)) {
             let message = format!("a type is given for the column `{name}`, which does not exist");
-            return Err(CsvError::new(CsvErrorKind::NoColumn, message, Place::default()));
+            return Err(Error::new(ErrorKind::Missing, message));
         }
         Ok(())
     }
@@ -316,13 +316,13 @@ impl Plan {
     /// Handles a record whose number of fields is not the number of columns: an error, unless records may differ. Extra
     /// fields add columns.
     #[cold]
-    fn fit(&mut self, record: &Record<'_>) -> Result<(), CsvError> {
+    fn fit(&mut self, record: &Record<'_>) -> Result<(), Error> {
         let (found, wanted) = (record.fields.len(), self.columns.len());
         if !self.flexible {
             let plural = |count| if count == 1 { "" } else { "s" };
             let are = if wanted == 1 { "is" } else { "are" };
             let message = format!("{found} field{} where there {are} {wanted} column{}", plural(found), plural(wanted));
-            return Err(CsvError::new(CsvErrorKind::Fields, message, record.place));
+            return Err(Error::new(ErrorKind::Fields, message).at(record.place));
         }
         for column in wanted..found {
             let name = self.names.numbered(column);
@@ -345,10 +345,10 @@ impl Plan {
 }
 
 impl<R: io::Read> Source for CsvSource<R> {
-    type Error = CsvError;
+    type Error = Error;
 
     #[inline]
-    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<CsvError, S::Error>> {
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
         if self.head != Head::Read {
             self.read_head().map_err(Failure::Source)?;
         }

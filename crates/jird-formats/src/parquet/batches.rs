@@ -1,6 +1,6 @@
 //! Writes batches as row groups.
 
-use crate::arrow::ArrowError;
+use crate::error::Error;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
@@ -18,7 +18,7 @@ use std::io::Write;
 /// let schema = ColumnPlan::new().with("id", ColumnType::Int64).schema();
 /// let batches = ParquetBatches::new(Vec::new(), schema, ParquetOptions::default())?;
 /// assert!(batches.finish()?.starts_with(b"PAR1"));
-/// # Ok::<(), jird_formats::ArrowError>(())
+/// # Ok::<(), jird_formats::Error>(())
 /// ```
 pub struct ParquetBatches<W: Write + Send>(ArrowWriter<W>);
 
@@ -69,7 +69,7 @@ impl ParquetCompression {
 
 impl<W: Write + Send> ParquetBatches<W> {
     /// Writes batches of this schema.
-    pub fn new(writer: W, schema: SchemaRef, options: ParquetOptions) -> Result<Self, ArrowError> {
+    pub fn new(writer: W, schema: SchemaRef, options: ParquetOptions) -> Result<Self, Error> {
         let properties = WriterProperties::builder()
             .set_compression(options.compression.codec())
             .set_max_row_group_row_count(Some(options.row_group_rows.max(1)))
@@ -85,7 +85,7 @@ impl<W: Write + Send> ParquetBatches<W> {
     }
 
     /// Adds a batch, which must have the schema, to the row group. Writes the row group if it is complete.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         Ok(self.0.write(batch)?)
     }
 
@@ -96,7 +96,7 @@ impl<W: Write + Send> ParquetBatches<W> {
     }
 
     /// Writes the last row group and the footer. Unfinished output is not a Parquet file.
-    pub fn finish(self) -> Result<W, ArrowError> {
+    pub fn finish(self) -> Result<W, Error> {
         let mut writer = self.0.into_inner()?;
         writer.flush()?;
         Ok(writer)

@@ -12,21 +12,23 @@ mod sink;
 mod source;
 mod statistics;
 
-use crate::arrow::ArrowError;
+use crate::arrow::{malformed, unsupported};
+use crate::error::Error;
 pub use batches::{ParquetBatches, ParquetCompression, ParquetOptions};
 use parquet::errors::ParquetError;
 pub use sink::ParquetSink;
 pub use source::ParquetSource;
 
-impl From<ParquetError> for ArrowError {
+impl From<ParquetError> for Error {
+    #[cold]
     fn from(error: ParquetError) -> Self {
         match error {
             ParquetError::External(error) => match error.downcast::<std::io::Error>() {
-                Ok(error) => Self::Io(*error),
-                Err(error) => Self::Malformed(error.to_string()),
+                Ok(error) => (*error).into(),
+                Err(error) => malformed(error),
             },
-            ParquetError::NYI(what) => Self::Unsupported(what),
-            other => Self::Malformed(other.to_string()),
+            ParquetError::NYI(what) => unsupported(what),
+            other => malformed(other),
         }
     }
 }

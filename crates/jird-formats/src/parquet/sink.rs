@@ -1,7 +1,8 @@
 //! Parquet as a sink.
 
 use super::batches::{ParquetBatches, ParquetOptions};
-use crate::arrow::{ArrowError, BatchBuilder, ColumnPlan};
+use crate::arrow::{BatchBuilder, ColumnPlan, unfinished, unplanned};
+use crate::error::Error;
 use crate::rows::{Row, Rows, Table, VALUE};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -30,7 +31,7 @@ const BATCH_ROWS: usize = 16 << 10;
 
 impl<W: Write + Send + 'static> ParquetSink<W> {
     /// The event sink that writes these columns.
-    pub fn new(writer: W, plan: &ColumnPlan, options: ParquetOptions) -> Result<Rows<Self>, ArrowError> {
+    pub fn new(writer: W, plan: &ColumnPlan, options: ParquetOptions) -> Result<Rows<Self>, Error> {
         // Parquet counts the rows of columns: without a column there are none.
         let plan = &if plan.names().next().is_none() { plan.clone().with_nulls(VALUE) } else { plan.clone() };
         let batch = BatchBuilder::new(plan, BATCH_ROWS.min(options.row_group_rows));
@@ -41,38 +42,38 @@ impl<W: Write + Send + 'static> ParquetSink<W> {
     /// The writer, after everything is written.
     ///
     /// # Errors
-    /// [`ArrowError::Unfinished`]
-    pub fn into_inner(mut self) -> Result<W, ArrowError> {
-        self.writer.take().ok_or(ArrowError::Unfinished)
+    /// If the sink was not finished.
+    pub fn into_inner(mut self) -> Result<W, Error> {
+        self.writer.take().ok_or_else(unfinished)
     }
 
-    fn write(&mut self, batch: Option<RecordBatch>) -> Result<(), ArrowError> {
+    fn write(&mut self, batch: Option<RecordBatch>) -> Result<(), Error> {
         let Some(batch) = batch else { return Ok(()) };
         match &self.encoder {
             Some(encoder) if encoder.queue.send(Some(batch)).is_ok() => Ok(()),
             // The thread ended early, and its result says why.
-            _ => self.encoder.take().map_or(Err(ArrowError::Unfinished), |encoder| encoder.end().map(|_| ())),
+            _ => self.encoder.take().map_or(Err(unfinished()), |encoder| encoder.end().map(|_| ())),
         }
     }
 }
 
 impl<W: Write + Send + 'static> Table for ParquetSink<W> {
-    type Error = ArrowError;
+    type Error = Error;
 
-    fn add_column(&mut self, name: &str) -> Result<Interest, ArrowError> {
-        Err(ArrowError::Late { column: name.to_owned() })
+    fn add_column(&mut self, name: &str) -> Result<Interest, Error> {
+        Err(unplanned(name))
     }
 
     #[inline]
-    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), ArrowError> {
+    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), Error> {
         let batch = self.batch.append(row)?;
         self.write(batch)
     }
 
-    fn finish(&mut self) -> Result<(), ArrowError> {
+    fn finish(&mut self) -> Result<(), Error> {
         let batch = self.batch.finish()?;
         self.write(batch)?;
-        let encoder = self.encoder.take().ok_or(ArrowError::Unfinished)?;
+        let encoder = self.encoder.take().ok_or_else(unfinished)?;
         // If the send fails, the thread has ended, and `end` returns why.
         let _ = encoder.queue.send(None);
         self.writer = Some(encoder.end()?);
@@ -95,14 +96,14 @@ impl<W: Write + Send + 'static> Drop for ParquetSink<W> {
 struct Encoder<W> {
     /// `None` says that all batches have come.
     queue: SyncSender<Option<RecordBatch>>,
-    thread: JoinHandle<Result<W, ArrowError>>,
+    thread: JoinHandle<Result<W, Error>>,
 }
 
 /// The number of batches that can wait.
 const QUEUE: usize = 2;
 
 impl<W: Write + Send + 'static> Encoder<W> {
-    fn start(writer: W, schema: SchemaRef, options: ParquetOptions) -> Result<Self, ArrowError> {
+    fn start(writer: W, schema: SchemaRef, options: ParquetOptions) -> Result<Self, Error> {
         let writer = ParquetBatches::new(writer, schema, options)?;
         let (queue, batches) = sync_channel(QUEUE);
         let thread = std::thread::Builder::new().name("parquet".to_owned()).spawn(move || encode(writer, &batches))?;
@@ -110,7 +111,7 @@ impl<W: Write + Send + 'static> Encoder<W> {
     }
 
     /// Waits for the thread. Returns the writer, if everything was written.
-    fn end(self) -> Result<W, ArrowError> {
+    fn end(self) -> Result<W, Error> {
         drop(self.queue);
         match self.thread.join() {
             Ok(ended) => ended,
@@ -119,12 +120,9 @@ impl<W: Write + Send + 'static> Encoder<W> {
     }
 }
 
-fn encode<W: Write + Send>(
-    mut writer: ParquetBatches<W>,
-    batches: &Receiver<Option<RecordBatch>>,
-) -> Result<W, ArrowError> {
+fn encode<W: Write + Send>(mut writer: ParquetBatches<W>, batches: &Receiver<Option<RecordBatch>>) -> Result<W, Error> {
     // If the queue closes without a `None`, the sink was abandoned, and the footer is not written.
-    while let Some(batch) = batches.recv().map_err(|_| ArrowError::Unfinished)? {
+    while let Some(batch) = batches.recv().map_err(|_| unfinished())? {
         writer.write(&batch)?;
     }
     writer.finish()

@@ -1,7 +1,8 @@
 //! Parquet as a source.
 
 use super::statistics::groups_that_may_hold;
-use crate::arrow::{ArrowError, Batches, Cursor, NotFinite, check};
+use crate::arrow::{Batches, Cursor, NotFinite, check, malformed, unsupported};
+use crate::error::Error;
 use crate::panics::caught;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
@@ -44,21 +45,21 @@ pub struct ParquetSource<R> {
 
 impl ParquetSource<File> {
     /// Reads the footer of a file.
-    pub fn open(file: File) -> Result<Self, ArrowError> {
+    pub fn open(file: File) -> Result<Self, Error> {
         Self::new(file)
     }
 }
 
 impl ParquetSource<Bytes> {
     /// Reads the footer of a file in memory.
-    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self, ArrowError> {
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self, Error> {
         Self::new(bytes.into())
     }
 }
 
 impl<R: ChunkReader + 'static> ParquetSource<R> {
     /// Reads the footer of anything that can be read at any offset.
-    pub fn new(reader: R) -> Result<Self, ArrowError> {
+    pub fn new(reader: R) -> Result<Self, Error> {
         let file = Shared(Arc::new(reader));
         check_plain(&file)?;
         let metadata = guard(|| {
@@ -73,8 +74,8 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
     /// Reads and sends only these columns, in this order.
     ///
     /// # Errors
-    /// [`ArrowError::NoColumn`]
-    pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, ArrowError> {
+    /// If there is no column of one of these names.
+    pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
         self.cursor.select(names)?;
         Ok(self)
     }
@@ -87,7 +88,7 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
     ///
     /// # Errors
     /// If the statistics are damaged.
-    pub fn skip_groups(mut self, predicate: &Predicate, paths: &[Path]) -> Result<Self, ArrowError> {
+    pub fn skip_groups(mut self, predicate: &Predicate, paths: &[Path]) -> Result<Self, Error> {
         let metadata = &self.cursor.batches.metadata;
         self.cursor.batches.kept = guard(|| groups_that_may_hold(metadata, predicate, paths))?;
         Ok(self)
@@ -115,16 +116,16 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
     ///
     /// # Errors
     /// If the file is damaged or cannot be read.
-    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         self.cursor.next_record_batch()
     }
 
-    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, as JSON. The values that JSON cannot
+    /// The record that the last [error of a record](Error::is_of_record) is about, as JSON. The values that JSON cannot
     /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
     ///
     /// # Errors
     /// Errors from reading the record's columns that were not read before.
-    pub fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
+    pub fn bad_record(&mut self) -> Result<Vec<u8>, Error> {
         self.cursor.bad_record()
     }
 
@@ -135,35 +136,34 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
 }
 
 impl<R: ChunkReader + 'static> Source for ParquetSource<R> {
-    type Error = ArrowError;
+    type Error = Error;
 
-    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
         self.cursor.send_record(sink)
     }
 }
 
 /// An encrypted file ends with different magic bytes.
-fn check_plain<R: ChunkReader>(file: &Shared<R>) -> Result<(), ArrowError> {
+fn check_plain<R: ChunkReader>(file: &Shared<R>) -> Result<(), Error> {
     const ENCRYPTED: &[u8; 4] = b"PARE";
     let Some(start) = file.len().checked_sub(ENCRYPTED.len() as u64) else { return Ok(()) };
     if file.get_bytes(start, ENCRYPTED.len())?.as_ref() == ENCRYPTED {
-        return Err(ArrowError::Unsupported("the file is encrypted".to_owned()));
+        return Err(unsupported("the file is encrypted"));
     }
     Ok(())
 }
 
 /// Checks the Arrow schema that a footer may contain, before the reader sees it.
-fn check_schema(metadata: &ParquetMetaData) -> Result<(), ArrowError> {
+fn check_schema(metadata: &ParquetMetaData) -> Result<(), Error> {
     let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
     for pair in pairs.filter(|pair| pair.key == ARROW_SCHEMA_META_KEY) {
         let text = pair.value.as_deref().unwrap_or_default();
-        let bytes = base64_simd::STANDARD
-            .decode_to_vec(text)
-            .map_err(|_| check::malformed("the Arrow schema is not base64"))?;
+        let bytes =
+            base64_simd::STANDARD.decode_to_vec(text).map_err(|_| malformed("the Arrow schema is not base64"))?;
         // A message, which may come after a mark and its length.
         let message = if bytes.starts_with(&[0xFF; 4]) { bytes.get(8..).unwrap_or_default() } else { &bytes };
-        let message = arrow_ipc::root_as_message(message).map_err(|error| check::malformed(&error.to_string()))?;
-        check::schema(message.header_as_schema().ok_or_else(|| check::malformed("a message has no Arrow schema"))?)?;
+        let message = arrow_ipc::root_as_message(message).map_err(malformed)?;
+        check::schema(message.header_as_schema().ok_or_else(|| malformed("a message has no Arrow schema"))?)?;
     }
     Ok(())
 }
@@ -204,10 +204,10 @@ struct Open {
 }
 
 impl<R: ChunkReader + 'static> RowGroups<R> {
-    fn new(file: Shared<R>, metadata: ArrowReaderMetadata) -> Result<Self, ArrowError> {
+    fn new(file: Shared<R>, metadata: ArrowReaderMetadata) -> Result<Self, Error> {
         let is_right = |rows: i64| usize::try_from(rows).is_ok_and(|rows| rows < 1 << 48);
         if !metadata.metadata().row_groups().iter().all(|group| is_right(group.num_rows())) {
-            return Err(check::malformed("a row group has a number of rows that is not valid"));
+            return Err(malformed("a row group has a number of rows that is not valid"));
         }
         Ok(Self { file, metadata, kept: Vec::new(), left_out: 0, group: 0, start: 0, rows: 0, open: None })
     }
@@ -224,7 +224,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
     }
 
     /// Refuses a compression that is not supported, and names it and its column. The column indices ascend.
-    fn check_compression(&self, columns: &[usize]) -> Result<(), ArrowError> {
+    fn check_compression(&self, columns: &[usize]) -> Result<(), Error> {
         let schema = self.metadata.parquet_schema();
         for (leaf, chunk) in self.metadata.metadata().row_group(self.group).columns().iter().enumerate() {
             let unread = match chunk.compression() {
@@ -234,7 +234,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
             };
             if columns.binary_search(&schema.get_column_root_idx(leaf)).is_ok() {
                 let column = chunk.column_path().string();
-                return Err(ArrowError::Unsupported(format!(
+                return Err(unsupported(format_args!(
                     "the column {column:?} is compressed with {unread}; jird reads {READ}"
                 )));
             }
@@ -243,7 +243,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
     }
 
     /// A reader of these columns, starting at this batch.
-    fn reader(&self, columns: &[usize]) -> Result<Open, ArrowError> {
+    fn reader(&self, columns: &[usize]) -> Result<Open, Error> {
         self.check_compression(columns)?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
@@ -257,7 +257,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
 }
 
 impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
-    fn advance(&mut self) -> Result<Option<usize>, ArrowError> {
+    fn advance(&mut self) -> Result<Option<usize>, Error> {
         self.start += self.rows;
         self.rows = 0;
         while let Some(rows) = self.group_rows() {
@@ -276,13 +276,13 @@ impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
         std::mem::take(&mut self.left_out)
     }
 
-    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
+    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error> {
         let is_there = |open: &Open| open.columns == columns && open.group == self.group && open.row == self.start;
         let open = self.open.take().filter(is_there);
         let (mut open, batch) = guard(|| {
             let mut open = open.map_or_else(|| self.reader(columns), Ok)?;
             let batch = open.reader.next();
-            Ok((open, batch.ok_or_else(|| check::malformed("a row group has fewer rows than it says"))??))
+            Ok((open, batch.ok_or_else(|| malformed("a row group has fewer rows than it says"))??))
         })?;
         open.row += batch.num_rows();
         self.open = Some(open);
@@ -291,8 +291,8 @@ impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
 }
 
 /// Decodes pages. The decoders panic over some that are damaged, and are not used again after that.
-fn guard<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
-    caught(read).unwrap_or_else(|_| Err(check::malformed("a page cannot be decoded")))
+fn guard<T>(read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    caught(read).unwrap_or_else(|_| Err(malformed("a page cannot be decoded")))
 }
 
 /// A file with several readers. It refuses reads beyond its end, because lengths come from the file, and memory is

@@ -2,7 +2,7 @@
 //!
 //! Only columns whose values are sent as plain numbers or texts are looked at. A group without statistics is read.
 
-use crate::arrow::ArrowError;
+use crate::error::Error;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -26,7 +26,7 @@ pub(super) fn groups_that_may_hold(
     metadata: &ArrowReaderMetadata,
     predicate: &Predicate,
     paths: &[Path],
-) -> Result<Vec<bool>, ArrowError> {
+) -> Result<Vec<bool>, Error> {
     let columns = paths.iter().map(|path| column(metadata, path)).collect::<Result<Vec<_>, _>>()?;
     let range = |group: usize, slot: usize| {
         let column = columns.get(slot)?.as_ref()?;
@@ -37,7 +37,7 @@ pub(super) fn groups_that_may_hold(
 }
 
 /// The statistics of a column that a path names, if its values are sent as they are.
-fn column(metadata: &ArrowReaderMetadata, path: &Path) -> Result<Option<Column>, ArrowError> {
+fn column(metadata: &ArrowReaderMetadata, path: &Path) -> Result<Option<Column>, Error> {
     let [Step::Key(name)] = path.steps() else { return Ok(None) };
     let schema = metadata.schema();
     let Ok(field) = schema.field_with_name(name) else { return Ok(None) };

@@ -6,7 +6,7 @@
 use super::database::{TableInfo, query, quote, text};
 use super::insert::Insert;
 use super::scope::Scope;
-use super::{SqliteError, SqliteErrorKind};
+use crate::error::{Error, ErrorKind};
 use core::num::NonZeroU64;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, Statement};
@@ -43,16 +43,16 @@ impl<'c> TableCopy<'c> {
     /// Reads the definition of a table.
     ///
     /// # Errors
-    /// [`SqliteErrorKind::Definition`] if it is a view or a virtual table, or needs a function or a collation that this
+    /// [`ErrorKind::Unsupported`] if it is a view or a virtual table, or needs a function or a collation that this
     /// program lacks. Otherwise, if there is no such table, or if SQLite fails.
-    pub fn new(from: &'c Connection, table: &str) -> Result<Self, SqliteError> {
+    pub fn new(from: &'c Connection, table: &str) -> Result<Self, Error> {
         let info = TableInfo::of_table(from, table)?;
         let sql = "select type, name, sql from sqlite_schema where tbl_name = ? collate nocase and sql is not null";
         let parts = query(from, sql, &[&info.name], |row| Ok((text(row, 0)?, text(row, 1)?, text(row, 2)?)))?;
         let of = |kind: &'static str| parts.iter().filter(move |part| part.0 == kind);
         let Some((_, _, definition)) = of("table").next().filter(|_| info.is_ordinary()) else {
             let message = format!("{} is a view or a virtual table", quote(&info.name));
-            return Err(SqliteError::new(SqliteErrorKind::Definition, message));
+            return Err(Error::new(ErrorKind::Unsupported, message));
         };
         let copy = Self {
             from,
@@ -66,7 +66,7 @@ impl<'c> TableCopy<'c> {
         };
         copy.try_out().map_err(|error| {
             let message = format!("the definition of {} cannot be used here: {error}", quote(&copy.table));
-            SqliteError::new(SqliteErrorKind::Definition, message)
+            Error::new(ErrorKind::Unsupported, message)
         })?;
         Ok(copy)
     }
@@ -90,7 +90,7 @@ impl<'c> TableCopy<'c> {
     ///
     /// # Errors
     /// SQLite's errors.
-    pub fn left_out(&self, to: &Connection) -> Result<Vec<String>, SqliteError> {
+    pub fn left_out(&self, to: &Connection) -> Result<Vec<String>, Error> {
         let sql = "select name from sqlite_schema where type = 'index' and tbl_name <> ? collate nocase";
         let taken = query(to, sql, &[&self.table], |row| text(row, 0))?;
         let is_taken = |name: &&String| taken.iter().any(|other| other.eq_ignore_ascii_case(name));
@@ -104,14 +104,14 @@ impl<'c> TableCopy<'c> {
     /// (`pragma foreign_keys`).
     ///
     /// # Errors
-    /// [`SqliteErrorKind::Exists`], [`SqliteErrorKind::Constraint`] if the rows break the rules of their own table, or
+    /// [`ErrorKind::Exists`], [`ErrorKind::Constraint`] if the rows break the rules of their own table, or
     /// if SQLite fails.
-    pub fn run(&self, to: &Connection) -> Result<u64, SqliteError> {
+    pub fn run(&self, to: &Connection) -> Result<u64, Error> {
         let mut scope = Scope::new(to);
         scope.begin()?;
         if TableInfo::of(to, &self.table)?.is_some() {
             let message = format!("the table {} already exists", quote(&self.table));
-            return Err(SqliteError::new(SqliteErrorKind::Exists, message));
+            return Err(Error::new(ErrorKind::Exists, message));
         }
         let left_out = self.left_out(to)?;
         self.execute(to, &self.definition)?;
@@ -126,8 +126,8 @@ impl<'c> TableCopy<'c> {
         Ok(rows)
     }
 
-    fn copy_rows(&self, to: &Connection, scope: &mut Scope<'_>) -> Result<u64, SqliteError> {
-        let failed = |error| SqliteError::sqlite(format!("copying the table {}", quote(&self.table)), error);
+    fn copy_rows(&self, to: &Connection, scope: &mut Scope<'_>) -> Result<u64, Error> {
+        let failed = |error| Error::sqlite(format!("copying the table {}", quote(&self.table)), error);
         let columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         let select = columns.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
         let select = format!("select {select} from {}", quote(&self.table));
@@ -154,14 +154,14 @@ impl<'c> TableCopy<'c> {
     }
 
     /// Copies the last number that `AUTOINCREMENT` gave, which may belong to a row that was deleted.
-    fn copy_counter(&self, to: &Connection) -> Result<(), SqliteError> {
+    fn copy_counter(&self, to: &Connection) -> Result<(), Error> {
         let has_counters = "select name from sqlite_schema where name = 'sqlite_sequence'";
         if query(self.from, has_counters, &[], |_| Ok(()))?.is_empty() {
             return Ok(());
         }
         let last = "select cast(seq as text) from sqlite_sequence where name = ?";
         for last in query(self.from, last, &[&self.table], |row| text(row, 0))? {
-            let failed = |error| SqliteError::sqlite(format!("numbering the rows of {}", quote(&self.table)), error);
+            let failed = |error| Error::sqlite(format!("numbering the rows of {}", quote(&self.table)), error);
             to.execute("delete from sqlite_sequence where name = ?", [&self.table]).map_err(failed)?;
             let insert = "insert into sqlite_sequence (name, seq) values (?, cast(? as integer))";
             to.execute(insert, [&self.table, &last]).map_err(failed)?;
@@ -170,8 +170,8 @@ impl<'c> TableCopy<'c> {
     }
 
     /// Makes the empty table in a database of its own, to find out whether that is possible.
-    fn try_out(&self) -> Result<(), SqliteError> {
-        let failed = |error| SqliteError::sqlite("trying out the definition", error);
+    fn try_out(&self) -> Result<(), Error> {
+        let failed = |error| Error::sqlite("trying out the definition", error);
         let scratch = Connection::open_in_memory().map_err(failed)?;
         scratch.pragma_update(None, "foreign_keys", false).map_err(failed)?;
         self.execute(&scratch, &self.definition)?;
@@ -181,8 +181,8 @@ impl<'c> TableCopy<'c> {
     }
 
     /// Runs one statement. What a damaged database has after it is ignored.
-    fn execute(&self, conn: &Connection, sql: &str) -> Result<(), SqliteError> {
-        let failed = |error| SqliteError::sqlite(format!("making the table {}", quote(&self.table)), error);
+    fn execute(&self, conn: &Connection, sql: &str) -> Result<(), Error> {
+        let failed = |error| Error::sqlite(format!("making the table {}", quote(&self.table)), error);
         conn.prepare(sql).and_then(|mut statement| statement.raw_execute()).map(drop).map_err(failed)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::affinity::{Affinity, Fit, is_declared_blob, is_declared_json};
 use super::value::{self, Value, told};
-use super::{SqliteError, SqliteErrorKind};
 use crate::cell::Cell;
+use crate::error::{Error, ErrorKind};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Statement};
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// If the file is missing, is not a database, is damaged, or is locked by another connection.
-pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
+pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, Error> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, PATIENCE)
 }
 
@@ -23,7 +23,7 @@ pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, SqliteError>
 ///
 /// # Errors
 /// Those of [`open_read_only`].
-pub fn open_read_only_at_once(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
+pub fn open_read_only_at_once(path: impl AsRef<Path>) -> Result<Connection, Error> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, Duration::ZERO)
 }
 
@@ -31,7 +31,7 @@ pub fn open_read_only_at_once(path: impl AsRef<Path>) -> Result<Connection, Sqli
 ///
 /// # Errors
 /// Those of [`open_read_only`], except that the file may be missing.
-pub fn open(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
+pub fn open(path: impl AsRef<Path>) -> Result<Connection, Error> {
     open_within(path, PATIENCE)
 }
 
@@ -39,7 +39,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
 ///
 /// # Errors
 /// Those of [`open`].
-pub fn open_within(path: impl AsRef<Path>, patience: Duration) -> Result<Connection, SqliteError> {
+pub fn open_within(path: impl AsRef<Path>, patience: Duration) -> Result<Connection, Error> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, patience)
 }
 
@@ -93,12 +93,12 @@ const STEPS: i32 = 1000;
 /// # std::fs::remove_file(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn stop_when(conn: &mut Connection, is_over: impl FnMut() -> bool + Send + 'static) -> Result<(), SqliteError> {
-    conn.progress_handler(STEPS, Some(is_over)).map_err(|error| SqliteError::sqlite("watching a connection", error))
+pub fn stop_when(conn: &mut Connection, is_over: impl FnMut() -> bool + Send + 'static) -> Result<(), Error> {
+    conn.progress_handler(STEPS, Some(is_over)).map_err(|error| Error::sqlite("watching a connection", error))
 }
 
-fn open_with(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connection, SqliteError> {
-    let failed = |error| SqliteError::sqlite(path.display(), error);
+fn open_with(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connection, Error> {
+    let failed = |error| Error::sqlite(path.display(), error);
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
     conn.busy_timeout(patience).map_err(failed)?;
     // Opening reads nothing yet; this query does.
@@ -108,7 +108,7 @@ fn open_with(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connec
     match std::fs::metadata(path) {
         Ok(data) if data.len() % u64::from(page.max(1)) > 0 => {
             let message = format!("{}: the file ends within a page", path.display());
-            Err(SqliteError::new(SqliteErrorKind::NotADatabase, message))
+            Err(Error::new(ErrorKind::Malformed, message))
         }
         _ => Ok(conn),
     }
@@ -119,7 +119,7 @@ fn open_with(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connec
 ///
 /// # Errors
 /// If SQLite fails, or if a name is not UTF-8.
-pub fn tables(conn: &Connection) -> Result<Vec<String>, SqliteError> {
+pub fn tables(conn: &Connection) -> Result<Vec<String>, Error> {
     names(conn, "'table', 'virtual'")
 }
 
@@ -127,11 +127,11 @@ pub fn tables(conn: &Connection) -> Result<Vec<String>, SqliteError> {
 ///
 /// # Errors
 /// As [`tables`].
-pub fn tables_and_views(conn: &Connection) -> Result<Vec<String>, SqliteError> {
+pub fn tables_and_views(conn: &Connection) -> Result<Vec<String>, Error> {
     names(conn, "'table', 'virtual', 'view'")
 }
 
-fn names(conn: &Connection, types: &str) -> Result<Vec<String>, SqliteError> {
+fn names(conn: &Connection, types: &str) -> Result<Vec<String>, Error> {
     check_schema(conn)?;
     let sql = format!(
         "select list.name from sqlite_schema join pragma_table_list as list using (name)
@@ -151,7 +151,7 @@ pub fn quote(name: &str) -> String {
 }
 
 /// Refuses a schema that is not UTF-8, because the binding panics when it is asked for such a name.
-pub(super) fn check_schema(conn: &Connection) -> Result<(), SqliteError> {
+pub(super) fn check_schema(conn: &Connection) -> Result<(), Error> {
     let databases = query(conn, "select name from pragma_database_list", &[], |row| text(row, 0))?;
     for database in databases {
         let sql = format!("select name, tbl_name, sql from {}.sqlite_schema", quote(&database));
@@ -165,9 +165,9 @@ pub(super) fn query<T>(
     conn: &Connection,
     sql: &str,
     parameters: &[&str],
-    mut made: impl FnMut(&Row<'_>) -> Result<T, SqliteError>,
-) -> Result<Vec<T>, SqliteError> {
-    let failed = |error| SqliteError::sqlite("reading the schema", error);
+    mut made: impl FnMut(&Row<'_>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let failed = |error| Error::sqlite("reading the schema", error);
     let mut statement = conn.prepare(sql).map_err(failed)?;
     let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(failed)?;
     let mut all = Vec::new();
@@ -178,13 +178,13 @@ pub(super) fn query<T>(
 }
 
 /// A text of the schema, which is never empty.
-pub(super) fn text(row: &Row<'_>, column: usize) -> Result<String, SqliteError> {
+pub(super) fn text(row: &Row<'_>, column: usize) -> Result<String, Error> {
     match row.get_ref(column) {
         Ok(ValueRef::Text(bytes)) => core::str::from_utf8(bytes)
             .map(str::to_owned)
-            .map_err(|_| SqliteError::new(SqliteErrorKind::NotADatabase, "a name in the schema is not UTF-8")),
+            .map_err(|_| Error::new(ErrorKind::Malformed, "a name in the schema is not UTF-8")),
         Ok(_) => Ok(String::new()),
-        Err(error) => Err(SqliteError::sqlite("reading the schema", error)),
+        Err(error) => Err(Error::sqlite("reading the schema", error)),
     }
 }
 
@@ -239,7 +239,7 @@ impl TableInfo {
     ///
     /// # Errors
     /// If SQLite fails, or if a name in the schema is not UTF-8.
-    pub fn of(conn: &Connection, table: &str) -> Result<Option<Self>, SqliteError> {
+    pub fn of(conn: &Connection, table: &str) -> Result<Option<Self>, Error> {
         check_schema(conn)?;
         let sql = "select name, type, strict, type = 'table' and wr = 0 from pragma_table_list
                    where schema = 'main' and name = ? collate nocase";
@@ -320,9 +320,9 @@ impl TableInfo {
     }
 
     /// Like [`of`](Self::of), but the table must exist.
-    pub(super) fn of_table(conn: &Connection, table: &str) -> Result<Self, SqliteError> {
+    pub(super) fn of_table(conn: &Connection, table: &str) -> Result<Self, Error> {
         Self::of(conn, table)?
-            .ok_or_else(|| SqliteError::new(SqliteErrorKind::Missing, format!("there is no table {}", quote(table))))
+            .ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no table {}", quote(table))))
     }
 
     /// The column of this name, or else one that differs from it in case only, because SQLite treats such names as the
@@ -380,7 +380,7 @@ impl ColumnInfo {
     ///
     /// # Errors
     /// `Value` if the column's type would change the value, but for -0.0, or if a string is not base64; SQLite's errors.
-    pub fn bind(&self, cell: Cell<'_>, statement: &mut Statement<'_>, parameter: usize) -> Result<(), SqliteError> {
+    pub fn bind(&self, cell: Cell<'_>, statement: &mut Statement<'_>, parameter: usize) -> Result<(), Error> {
         let (mut json, mut scratch) = (Vec::new(), String::new());
         let blob;
         let cell = match cell {
@@ -393,25 +393,25 @@ impl ColumnInfo {
         };
         let value = if self.is_json() && !cell.is_null() {
             cell.write_json(&mut json);
-            let broken = |_| SqliteError::new(SqliteErrorKind::Value, "a value is not UTF-8");
+            let broken = |_| Error::new(ErrorKind::Unfit, "a value is not UTF-8");
             Value::Text(core::str::from_utf8(&json).map_err(broken)?)
         } else {
             value::of_cell(cell, &mut scratch)
         };
         if self.affinity.fit(value) == Fit::Changes && !self.is_json() {
             let message = format!("{} would change in the column {}", told(value), quote(&self.name));
-            return Err(SqliteError::new(SqliteErrorKind::Value, message));
+            return Err(Error::new(ErrorKind::Unfit, message));
         }
-        value.bind(statement, parameter).map_err(|error| SqliteError::sqlite("binding a value", error))
+        value.bind(statement, parameter).map_err(|error| Error::sqlite("binding a value", error))
     }
 }
 
 /// The error for a string that does not stand for bytes.
 #[cold]
-pub(super) fn not_base64(column: &str, text: &str) -> SqliteError {
+pub(super) fn not_base64(column: &str, text: &str) -> Error {
     let (text, column) = (told(Value::Text(text)), quote(column));
     let message = format!("{text} is not valid base64, which the blobs of column {column} are written as");
-    SqliteError::new(SqliteErrorKind::Value, message)
+    Error::new(ErrorKind::Unfit, message)
 }
 
 /// A name that is not taken: the name itself, or with a number after it.

@@ -2,8 +2,9 @@
 
 use super::affinity::Affinity;
 use super::database::{TableInfo, quote};
-use super::{SqliteError, SqliteErrorKind, trace};
+use super::trace;
 use crate::columns::ColumnType;
+use crate::error::{Error, ErrorKind};
 use crate::rows::Schema;
 use core::fmt;
 use rusqlite::Connection;
@@ -89,11 +90,7 @@ impl StorageType {
 ///
 /// # Errors
 /// Those of [`Definition::of`], [`Definition::key`] and [`Definition::create`].
-pub fn create_for<'de, T: Deserialize<'de>>(
-    conn: &Connection,
-    table: &str,
-    key: &[&str],
-) -> Result<Definition, SqliteError> {
+pub fn create_for<'de, T: Deserialize<'de>>(conn: &Connection, table: &str, key: &[&str]) -> Result<Definition, Error> {
     let definition = Definition::of::<T>(table)?.key(key.iter().copied())?;
     definition.create(conn)?;
     Ok(definition)
@@ -107,9 +104,9 @@ impl Definition {
     ///
     /// # Errors
     /// If the type is not a struct with named fields, or if some of its fields are flattened.
-    pub fn of<'de, T: Deserialize<'de>>(table: &str) -> Result<Self, SqliteError> {
+    pub fn of<'de, T: Deserialize<'de>>(table: &str) -> Result<Self, Error> {
         let columns = trace::columns::<T>().map_err(|message| {
-            SqliteError::new(SqliteErrorKind::Other, format!("no table can be made for this type: {message}"))
+            Error::new(ErrorKind::Other, format!("no table can be made for this type: {message}"))
         })?;
         Ok(Self { table: table.to_owned(), columns, key: Vec::new() })
     }
@@ -137,11 +134,11 @@ impl Definition {
     ///
     /// # Errors
     /// If there is no such column.
-    pub fn key<'k>(mut self, columns: impl IntoIterator<Item = &'k str>) -> Result<Self, SqliteError> {
+    pub fn key<'k>(mut self, columns: impl IntoIterator<Item = &'k str>) -> Result<Self, Error> {
         self.key = columns.into_iter().map(str::to_owned).collect();
         match self.key.iter().find(|key| self.columns.iter().all(|column| column.name != **key)) {
             None => Ok(self),
-            Some(key) => Err(SqliteError::new(SqliteErrorKind::Missing, format!("there is no column {}", quote(key)))),
+            Some(key) => Err(Error::new(ErrorKind::Missing, format!("there is no column {}", quote(key)))),
         }
     }
 
@@ -164,13 +161,13 @@ impl Definition {
     ///
     /// # Errors
     /// SQLite's errors, for example if the table already exists.
-    pub fn create(&self, conn: &Connection) -> Result<(), SqliteError> {
+    pub fn create(&self, conn: &Connection) -> Result<(), Error> {
         if TableInfo::of(conn, &self.table)?.is_some() {
             let message = format!("the table {} already exists", quote(&self.table));
-            return Err(SqliteError::new(SqliteErrorKind::Exists, message));
+            return Err(Error::new(ErrorKind::Exists, message));
         }
         conn.execute_batch(&self.to_string())
-            .map_err(|error| SqliteError::sqlite(format!("making the table {}", quote(&self.table)), error))
+            .map_err(|error| Error::sqlite(format!("making the table {}", quote(&self.table)), error))
     }
 
     pub(super) fn columns_mut(&mut self) -> &mut Vec<ColumnDefinition> {

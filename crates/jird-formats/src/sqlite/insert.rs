@@ -1,7 +1,7 @@
 //! Inserts rows into a table, many per statement.
 
 use super::database::{TableInfo, quote};
-use super::{SqliteError, SqliteErrorKind};
+use crate::error::{Error, ErrorKind};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Statement};
 
@@ -57,7 +57,7 @@ impl<'c> Insert<'c> {
 
     /// The statement for this many rows. The statements for one row and for one other number are kept.
     #[inline]
-    pub(super) fn rows(&mut self, rows: usize) -> Result<&mut Statement<'c>, SqliteError> {
+    pub(super) fn rows(&mut self, rows: usize) -> Result<&mut Statement<'c>, Error> {
         let index = usize::from(rows > 1);
         if !matches!(&self.statements[index], Some((_, has)) if *has == rows) {
             self.statements[index] = Some((self.prepare(rows)?, rows));
@@ -65,15 +65,15 @@ impl<'c> Insert<'c> {
         Ok(&mut self.statements[index].as_mut().expect("it was there, or just prepared").0)
     }
 
-    fn prepare(&self, rows: usize) -> Result<Statement<'c>, SqliteError> {
+    fn prepare(&self, rows: usize) -> Result<Statement<'c>, Error> {
         let row = format!("({})", vec!["?"; self.columns].join(","));
         let rows = if self.columns == 0 { String::new() } else { vec![row; rows].join(",") };
         self.conn.prepare(&format!("{}{rows}{}", self.head, self.tail)).map_err(|error| match error.to_string() {
-            words if words.contains("ON CONFLICT clause does not match") => SqliteError::sqlite(
+            words if words.contains("ON CONFLICT clause does not match") => Error::sqlite(
                 "the key is not the primary key of the table, and no unique index has exactly these columns; create one first",
                 error,
             ),
-            _ => SqliteError::sqlite("preparing to insert", error),
+            _ => Error::sqlite("preparing to insert", error),
         })
     }
 }
@@ -95,16 +95,16 @@ pub(super) struct RowNumbers<'c> {
 
 impl<'c> RowNumbers<'c> {
     /// `None` if the table's row numbers have no column, or if SQLite may choose other numbers.
-    pub(super) fn of(conn: &'c Connection, table: &TableInfo) -> Result<Option<(usize, Self)>, SqliteError> {
+    pub(super) fn of(conn: &'c Connection, table: &TableInfo) -> Result<Option<(usize, Self)>, Error> {
         let Some(column) = table.rowid.filter(|_| table.counts_up) else { return Ok(None) };
         let sql = format!("select max({}) from {}", quote(&table.columns[column].name), quote(&table.name));
-        let highest = conn.prepare(&sql).map_err(|error| SqliteError::sqlite("preparing to insert", error))?;
+        let highest = conn.prepare(&sql).map_err(|error| Error::sqlite("preparing to insert", error))?;
         Ok(Some((column, Self { conn, highest, next: None, changes: u64::MAX, wait: 0, misses: 0 })))
     }
 
     /// The number that SQLite gives to the first of `count` rows inserted without one. `None` while checking is not
     /// worth its cost.
-    pub(super) fn next(&mut self, count: usize) -> Result<Option<i64>, SqliteError> {
+    pub(super) fn next(&mut self, count: usize) -> Result<Option<i64>, Error> {
         if self.wait > 0 {
             self.wait -= 1;
             return Ok(None);
@@ -114,7 +114,7 @@ impl<'c> RowNumbers<'c> {
             let highest: Option<i64> = self
                 .highest
                 .query_row([], |row| row.get(0))
-                .map_err(|error| SqliteError::sqlite("looking for the highest row", error))?;
+                .map_err(|error| Error::sqlite("looking for the highest row", error))?;
             (self.next, self.changes) = (highest.unwrap_or(0).checked_add(1), changes);
         }
         Ok(self.next.filter(|next| next.checked_add(count as i64).is_some()))
@@ -130,13 +130,13 @@ impl<'c> RowNumbers<'c> {
     ///
     /// # Errors
     /// If the rows got other numbers, because another writer used this connection in between.
-    pub(super) fn counted(&mut self, count: usize) -> Result<(), SqliteError> {
+    pub(super) fn counted(&mut self, count: usize) -> Result<(), Error> {
         let next = self.next.and_then(|next| next.checked_add(count as i64));
         self.misses = 0;
         (self.next, self.changes) = (next, self.conn.total_changes());
         if next == self.conn.last_insert_rowid().checked_add(1) {
             return Ok(());
         }
-        Err(SqliteError::new(SqliteErrorKind::Other, "other code inserted rows on this connection at the same time"))
+        Err(Error::new(ErrorKind::Other, "other code inserted rows on this connection at the same time"))
     }
 }

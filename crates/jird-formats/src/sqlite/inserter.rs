@@ -7,7 +7,7 @@ use super::database::{TableInfo, quote};
 use super::insert::{Insert, RowNumbers, rows_per_statement};
 use super::scope::Scope;
 use super::sink::insert_failed;
-use super::{SqliteError, SqliteErrorKind};
+use crate::error::{Error, ErrorKind};
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
@@ -68,11 +68,11 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     ///
     /// # Errors
     /// If there is no such table, or if it is a view.
-    pub fn new(conn: &'c Connection, table: &str) -> Result<Self, SqliteError> {
+    pub fn new(conn: &'c Connection, table: &str) -> Result<Self, Error> {
         let info = TableInfo::of_table(conn, table)?;
         if info.is_view() {
             let message = format!("{} is a view, and cannot be written to", quote(table));
-            return Err(SqliteError::new(SqliteErrorKind::Exists, message));
+            return Err(Error::new(ErrorKind::Exists, message));
         }
         Ok(Self {
             conn,
@@ -103,13 +103,13 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     /// # Errors
     /// If the table refuses the value, if the value has a field that the table lacks, or if SQLite fails. The
     /// transaction is then still open, and has the earlier rows.
-    pub fn insert(&mut self, value: &T) -> Result<(), SqliteError> {
+    pub fn insert(&mut self, value: &T) -> Result<(), Error> {
         self.scope.begin()?;
         let written = self.learn(value).and_then(|()| {
             while !self.write_rows(&[value])? {}
             Ok(())
         });
-        written.map_err(|error| error.of_record(Place { record: self.rows, ..Place::default() }))?;
+        written.map_err(|error| error.at(Place { record: self.rows, ..Place::default() }))?;
         self.rows += 1;
         Ok(())
     }
@@ -118,7 +118,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    pub fn insert_all<I>(&mut self, values: I) -> Result<(), SqliteError>
+    pub fn insert_all<I>(&mut self, values: I) -> Result<(), Error>
     where
         I: IntoIterator<Item: Borrow<T>>,
     {
@@ -140,12 +140,12 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     ///
     /// # Errors
     /// SQLite's errors; then nothing was written.
-    pub fn finish(mut self) -> Result<u64, SqliteError> {
+    pub fn finish(mut self) -> Result<u64, Error> {
         self.scope.commit()?;
         Ok(self.rows)
     }
 
-    fn write<V: Borrow<T>>(&mut self, values: &[V]) -> Result<(), SqliteError> {
+    fn write<V: Borrow<T>>(&mut self, values: &[V]) -> Result<(), Error> {
         if values.len() == self.batch && self.batch > 1 {
             self.scope.begin()?;
             match self.write_rows(values) {
@@ -165,7 +165,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     /// Writes values with one statement. Returns false if the type has shown something new. Then nothing was written,
     /// and the caller must try again, with as many rows as fit the new number of fields.
     #[inline]
-    fn write_rows<V: Borrow<T>>(&mut self, values: &[V]) -> Result<bool, SqliteError> {
+    fn write_rows<V: Borrow<T>>(&mut self, values: &[V]) -> Result<bool, Error> {
         let Self { conn, info, plan, numbers, .. } = self;
         if let (Some(field), Some((_, numbers))) = (self.number_field, numbers)
             && let Some(first) = numbers.next(values.len())?
@@ -193,7 +193,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     }
 
     /// Finds the fields of the type.
-    fn learn(&mut self, value: &T) -> Result<(), SqliteError> {
+    fn learn(&mut self, value: &T) -> Result<(), Error> {
         if self.plan.len() > 0 {
             return Ok(());
         }
@@ -211,7 +211,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
 
     /// Takes in what is new about the type; a new field means that the statements must be made again. Anything else is
     /// an error.
-    fn halted(&mut self, stop: InsertStop) -> Result<(), SqliteError> {
+    fn halted(&mut self, stop: InsertStop) -> Result<(), Error> {
         match *stop.0 {
             Why::NewKey(key) => {
                 self.plan.add(&key, &self.info)?;

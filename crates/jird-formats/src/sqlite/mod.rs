@@ -36,7 +36,6 @@ pub use database::{
     tables, tables_and_views,
 };
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
-pub use error::{SqliteError, SqliteErrorKind};
 pub use inserter::Inserter;
 pub use pieces::{TablePiece, TablePieces, is_same_state};
 /// The binding, in the version whose connections this module takes.

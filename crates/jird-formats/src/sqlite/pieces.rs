@@ -1,7 +1,7 @@
 //! A table cut into pieces, for connections on several threads.
 
 use super::database::{TableInfo, quote};
-use super::{SqliteError, SqliteErrorKind};
+use crate::error::{Error, ErrorKind};
 use rusqlite::{Connection, OptionalExtension};
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl TablePieces {
     ///
     /// # Errors
     /// If there is no such table, or if SQLite fails.
-    pub fn new(conn: Connection, table: &str, rows: u32) -> Result<Option<Self>, SqliteError> {
+    pub fn new(conn: Connection, table: &str, rows: u32) -> Result<Option<Self>, Error> {
         let info = TableInfo::of_table(&conn, table)?;
         let Some(rowid) = info.row_number() else { return Ok(None) };
         let table = quote(&info.name);
@@ -69,7 +69,7 @@ impl TablePieces {
 }
 
 impl Iterator for TablePieces {
-    type Item = Result<TablePiece, SqliteError>;
+    type Item = Result<TablePiece, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.next.take()?;
@@ -79,7 +79,7 @@ impl Iterator for TablePieces {
                 let last = behind.map_or(i64::MAX, |behind| behind - 1);
                 Ok(TablePiece { select: Arc::clone(&self.select), first, last })
             }
-            Err(error) => Err(SqliteError::sqlite("reading the row numbers", error)),
+            Err(error) => Err(Error::sqlite("reading the row numbers", error)),
         })
     }
 }
@@ -89,8 +89,8 @@ impl Iterator for TablePieces {
 ///
 /// # Errors
 /// SQLite's errors, including the one for a transaction that has already begun.
-pub fn is_same_state<'c>(connections: impl IntoIterator<Item = &'c Connection>) -> Result<bool, SqliteError> {
-    let failed = |error| SqliteError::sqlite("beginning to read", error);
+pub fn is_same_state<'c>(connections: impl IntoIterator<Item = &'c Connection>) -> Result<bool, Error> {
+    let failed = |error| Error::sqlite("beginning to read", error);
     for conn in connections {
         conn.execute_batch("begin").map_err(failed)?;
         let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
@@ -98,7 +98,7 @@ pub fn is_same_state<'c>(connections: impl IntoIterator<Item = &'c Connection>) 
         // From here on this connection keeps every other one from writing.
         match conn.query_row("select count(*) from main.sqlite_schema", [], |_| Ok(())).map_err(failed) {
             Ok(()) if mode != "wal" => {}
-            Err(error) if error.kind() != SqliteErrorKind::Locked => return Err(error),
+            Err(error) if error.kind() != ErrorKind::Locked => return Err(error),
             Ok(()) | Err(_) => return Ok(false),
         }
     }

@@ -1,6 +1,6 @@
 //! Transactions, which keep all of the writes or none.
 
-use super::{SqliteError, SqliteErrorKind};
+use crate::error::{Error, ErrorKind};
 use rusqlite::Connection;
 
 /// A transaction, or a savepoint if there is a transaction already. If it is dropped while it is open, it is rolled
@@ -24,10 +24,10 @@ impl<'c> Scope<'c> {
 
     /// Begins, unless it has begun. The lock is taken here, so that the work cannot fail halfway because another
     /// connection has it.
-    pub(super) fn begin(&mut self) -> Result<(), SqliteError> {
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
         if self.is_lost() {
             // What is written now would stay, without what came before.
-            return Err(SqliteError::new(SqliteErrorKind::Other, "the transaction was rolled back"));
+            return Err(Error::new(ErrorKind::Other, "the transaction was rolled back"));
         }
         if self.open.is_some() {
             return Ok(());
@@ -37,7 +37,7 @@ impl<'c> Scope<'c> {
         } else {
             ("savepoint jird", Kind::Savepoint)
         };
-        self.conn.execute_batch(sql).map_err(|error| SqliteError::sqlite("beginning to write", error))?;
+        self.conn.execute_batch(sql).map_err(|error| Error::sqlite("beginning to write", error))?;
         self.open = Some(kind);
         Ok(())
     }
@@ -48,13 +48,13 @@ impl<'c> Scope<'c> {
     }
 
     /// Commits what was written. If that fails, the transaction is still open.
-    pub(super) fn commit(&mut self) -> Result<(), SqliteError> {
+    pub(super) fn commit(&mut self) -> Result<(), Error> {
         let sql = match self.open {
             None => return Ok(()),
             Some(Kind::Transaction) => "commit",
             Some(Kind::Savepoint) => "release jird",
         };
-        self.conn.execute_batch(sql).map_err(|error| SqliteError::sqlite("committing", error))?;
+        self.conn.execute_batch(sql).map_err(|error| Error::sqlite("committing", error))?;
         self.open = None;
         Ok(())
     }

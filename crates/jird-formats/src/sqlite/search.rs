@@ -3,7 +3,7 @@
 use super::condition::Condition;
 use super::database::{TableInfo, query, quote, text};
 use super::source::{SqliteQuery, bind_all};
-use super::{SqliteError, SqliteErrorKind};
+use crate::error::{Error, ErrorKind};
 use jird::Path;
 use jird::record::Predicate;
 use rusqlite::Connection;
@@ -17,7 +17,7 @@ impl<'c> SqliteQuery<'c> {
     ///
     /// # Errors
     /// If there is no table or view of this name, or if SQLite fails.
-    pub fn table(conn: &'c Connection, table: &str) -> Result<Self, SqliteError> {
+    pub fn table(conn: &'c Connection, table: &str) -> Result<Self, Error> {
         let info = TableInfo::of_table(conn, table)?;
         if !info.is_ordinary() {
             return Self::select(conn, &format!("select * from {}", quote(&info.name)));
@@ -57,14 +57,14 @@ impl<'c> SqliteQuery<'c> {
         table: &str,
         columns: impl IntoIterator<Item = &'n str>,
         condition: Option<(&Predicate, &[Path])>,
-    ) -> Result<Self, SqliteError> {
+    ) -> Result<Self, Error> {
         let info = TableInfo::of_table(conn, table)?;
         // SQLite takes a quoted name that it does not know for a text.
         let column = |name: &str| {
             if info.columns.iter().any(|column| column.name == name) {
                 return Ok(quote(name));
             }
-            Err(SqliteError::new(SqliteErrorKind::Missing, format!("there is no column {}", quote(name))))
+            Err(Error::new(ErrorKind::Missing, format!("there is no column {}", quote(name))))
         };
         let columns = columns.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let (columns, table) = (columns.join(", "), quote(&info.name));
@@ -91,7 +91,7 @@ impl<'c> SqliteQuery<'c> {
 }
 
 /// What a table's rows are sorted by in the table itself; `None` if no name is left for the row number.
-fn order(conn: &Connection, info: &TableInfo) -> Result<Option<String>, SqliteError> {
+fn order(conn: &Connection, info: &TableInfo) -> Result<Option<String>, Error> {
     if info.has_rowid {
         return Ok(info.row_number());
     }

@@ -4,12 +4,13 @@ mod pending;
 mod seen;
 mod table;
 
+use super::Definition;
 use super::database::quote;
 use super::insert::{Insert, RowNumbers, rows_per_statement};
 use super::scope::Scope;
 use super::value::{self, Value, blob_of, told};
-use super::{Definition, SqliteError, SqliteErrorKind};
 use crate::cell::Cell;
+use crate::error::{Error, ErrorKind};
 use crate::rows::{Row, Rows, Table};
 use core::num::NonZeroU64;
 use jird::event::{Interest, Place};
@@ -273,16 +274,16 @@ impl<'c> SqliteSink<'c> {
         }
     }
 
-    fn failed(&self, what: &str) -> impl Fn(rusqlite::Error) -> SqliteError + use<> {
+    fn failed(&self, what: &str) -> impl Fn(rusqlite::Error) -> Error + use<> {
         let what = format!("{what} the table {}", quote(&self.table));
-        move |error| SqliteError::sqlite(&what, error)
+        move |error| Error::sqlite(&what, error)
     }
 }
 
 impl Table for SqliteSink<'_> {
-    type Error = SqliteError;
+    type Error = Error;
 
-    fn add_column(&mut self, name: &str) -> Result<Interest, SqliteError> {
+    fn add_column(&mut self, name: &str) -> Result<Interest, Error> {
         self.begin()?;
         let column = self.column_for(name)?;
         if self.keys().iter().any(|key| key.eq_ignore_ascii_case(&column.name)) {
@@ -306,7 +307,7 @@ impl Table for SqliteSink<'_> {
         }
     }
 
-    fn add_row(&mut self, row: &mut Row, place: Place) -> Result<(), SqliteError> {
+    fn add_row(&mut self, row: &mut Row, place: Place) -> Result<(), Error> {
         self.begin()?;
         self.check_keys(row)?;
         if self.tells_missing {
@@ -321,7 +322,7 @@ impl Table for SqliteSink<'_> {
         if self.pending.is_full(self.batch) { self.flush() } else { Ok(()) }
     }
 
-    fn finish(&mut self) -> Result<(), SqliteError> {
+    fn finish(&mut self) -> Result<(), Error> {
         self.begin()?;
         self.flush()?;
         if let Some(Target::Planned) = self.target {
@@ -332,13 +333,13 @@ impl Table for SqliteSink<'_> {
     }
 }
 
-pub(super) fn insert_failed(table: &str, error: rusqlite::Error) -> SqliteError {
-    SqliteError::sqlite(format_args!("inserting into the table {}", quote(table)), error)
+pub(super) fn insert_failed(table: &str, error: rusqlite::Error) -> Error {
+    Error::sqlite(format_args!("inserting into the table {}", quote(table)), error)
 }
 
 /// The error for a value that a column would change.
 #[cold]
-pub(super) fn unfit(table: &str, column: &str, value: Value<'_>) -> SqliteError {
+pub(super) fn unfit(table: &str, column: &str, value: Value<'_>) -> Error {
     let message = format!("{} would change in the column {} of {}", told(value), quote(column), quote(table));
-    SqliteError::new(SqliteErrorKind::Value, message)
+    Error::new(ErrorKind::Unfit, message)
 }

@@ -3,8 +3,8 @@
 use super::affinity::is_declared_json;
 use super::database::{check_schema, free, quote};
 use super::pieces::TablePiece;
-use super::{SqliteError, SqliteErrorKind};
-use crate::bad_value::{BadValue, RawRecord, Untold};
+use crate::bad_value::{RawRecord, Untold};
+use crate::error::{Error, ErrorKind};
 use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Row, Scalar, Sink, Source};
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::types::{Value, ValueRef};
@@ -63,7 +63,7 @@ impl<'c> SqliteQuery<'c> {
     ///
     /// # Errors
     /// SQLite's errors. The connection must see the same state as the one that made the pieces.
-    pub fn piece(conn: &'c Connection, piece: &TablePiece) -> Result<Self, SqliteError> {
+    pub fn piece(conn: &'c Connection, piece: &TablePiece) -> Result<Self, Error> {
         Self::prepare(conn, &piece.select())
     }
 
@@ -71,19 +71,19 @@ impl<'c> SqliteQuery<'c> {
     ///
     /// # Errors
     /// If the statement is not such a statement or has parameters, or if SQLite fails.
-    pub fn select(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
+    pub fn select(conn: &'c Connection, sql: &str) -> Result<Self, Error> {
         check_schema(conn)?;
         Self::prepare(conn, sql)
     }
 
-    fn prepare(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
+    fn prepare(conn: &'c Connection, sql: &str) -> Result<Self, Error> {
         Self::prepare_with(conn, sql, &[])
     }
 
     /// A `select` with the values of its parameters.
-    pub(super) fn prepare_with(conn: &'c Connection, sql: &str, values: &[Value]) -> Result<Self, SqliteError> {
-        let mut statement = conn.prepare(sql).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
-        let refused = |why| Err(SqliteError::new(SqliteErrorKind::Other, format!("the query {why}: {sql}")));
+    pub(super) fn prepare_with(conn: &'c Connection, sql: &str, values: &[Value]) -> Result<Self, Error> {
+        let mut statement = conn.prepare(sql).map_err(|error| Error::sqlite("preparing the query", error))?;
+        let refused = |why| Err(Error::new(ErrorKind::Other, format!("the query {why}: {sql}")));
         if statement.column_count() == 0 {
             return refused("returns no rows");
         }
@@ -93,7 +93,7 @@ impl<'c> SqliteQuery<'c> {
         if statement.parameter_count() > values.len() {
             return refused("has parameters");
         }
-        bind_all(&mut statement, values).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
+        bind_all(&mut statement, values).map_err(|error| Error::sqlite("preparing the query", error))?;
         let mut columns: Vec<SourceColumn> = Vec::new();
         for column in statement.columns() {
             let name = free_of(&columns, column.name());
@@ -117,10 +117,10 @@ impl<'c> SqliteQuery<'c> {
     ///
     /// # Errors
     /// If there is no column of this name.
-    pub fn json_columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, SqliteError> {
+    pub fn json_columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
         for name in names {
             let Some(column) = self.columns.iter_mut().find(|column| column.name == name) else {
-                return Err(SqliteError::new(SqliteErrorKind::Missing, format!("there is no column {}", quote(name))));
+                return Err(Error::new(ErrorKind::Missing, format!("there is no column {}", quote(name))));
             };
             column.is_json = true;
         }
@@ -194,18 +194,18 @@ impl SqliteSource<'_> {
         self.records
     }
 
-    /// The record that the last [bad value](SqliteError::bad_value) is about, as JSON. The values that JSON cannot
+    /// The record that the last [error of a record](Error::is_of_record) is about, as JSON. The values that JSON cannot
     /// represent are written as `Infinity`, `not JSON: "…"`, or a string with bytes that are not UTF-8.
     ///
     /// # Errors
     /// SQLite's errors.
-    pub fn bad_record(&self) -> Result<Vec<u8>, SqliteError> {
+    pub fn bad_record(&self) -> Result<Vec<u8>, Error> {
         let mut record = RawRecord::default();
         let Some(values) = self.rows.get() else { return Ok(record.into_text()) };
         let Ok(()) = record.begin_record(Place::default());
         let Ok(()) = record.begin_object();
         for (number, column) in self.columns.iter().enumerate() {
-            let value = values.get_ref(number).map_err(|error| SqliteError::sqlite("reading a row", error))?;
+            let value = values.get_ref(number).map_err(|error| Error::sqlite("reading a row", error))?;
             let Ok(_) = record.key(Key::new(&column.name));
             match Told::of(value, column, self.odd, &mut Vec::new()) {
                 Ok(told) => {
@@ -220,11 +220,11 @@ impl SqliteSource<'_> {
 }
 
 impl Source for SqliteSource<'_> {
-    type Error = SqliteError;
+    type Error = Error;
 
-    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<SqliteError, S::Error>> {
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
         let place = Place { record: self.records, ..Place::default() };
-        let broken = |error| Failure::Source(SqliteError::sqlite("reading a row", error).of_record(place));
+        let broken = |error| Failure::Source(Error::sqlite("reading a row", error).at(place));
         let Some(values) = self.rows.next().map_err(broken)? else { return Ok(false) };
         let row = SqliteRow {
             values,
@@ -252,7 +252,7 @@ struct SqliteRow<'a> {
 }
 
 impl Row for SqliteRow<'_> {
-    type Error = SqliteError;
+    type Error = Error;
 
     fn place(&self) -> Place {
         self.place
@@ -283,10 +283,10 @@ impl Row for SqliteRow<'_> {
         }
     }
 
-    fn send<S: Sink>(self, sink: &mut S) -> Result<(), Failure<SqliteError, S::Error>> {
+    fn send<S: Sink>(self, sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
         let Self { values, columns, odd, place, nulls_made, json } = self;
         let stopped = |error| Failure::Sink(error, place);
-        let broken = |error| Failure::Source(SqliteError::sqlite("reading a row", error).of_record(place));
+        let broken = |error| Failure::Source(Error::sqlite("reading a row", error).at(place));
         sink.begin_record(place).map_err(stopped)?;
         sink.begin_object().map_err(stopped)?;
         for (number, column) in columns.iter().enumerate() {
@@ -300,8 +300,7 @@ impl Row for SqliteRow<'_> {
                     told.send(sink).map_err(stopped)?;
                 }
                 Err(untold) => {
-                    let value = BadValue::new(&column.name, &untold, place);
-                    return Err(Failure::Source(SqliteError::of_value(value)));
+                    return Err(Failure::Source(Error::of_value(&column.name, &untold).at(place)));
                 }
             }
         }

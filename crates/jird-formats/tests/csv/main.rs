@@ -9,7 +9,7 @@ mod source;
 mod types;
 
 use jird::event::{self, Failure, JsonSink, JsonSource, Place, Sink, Source};
-use jird_formats::{CsvError, CsvErrorKind, CsvSink, CsvSource, Dialect, Terminator};
+use jird_formats::{CsvSink, CsvSource, Dialect, Error, ErrorKind, Terminator};
 use std::io::Read;
 use std::path::Path;
 
@@ -89,7 +89,7 @@ pub(crate) fn same(text: &[u8], dialect: Dialect, chunk_bytes: usize) {
     assert!(ours == theirs, "{} by {chunk_bytes} bytes: {ours:?} is not {theirs:?}", text.escape_ascii());
 }
 
-pub(crate) fn of_source<E: std::fmt::Debug>(failure: Failure<CsvError, E>) -> CsvError {
+pub(crate) fn of_source<E: std::fmt::Debug>(failure: Failure<Error, E>) -> Error {
     match failure {
         Failure::Source(error) => error,
         Failure::Sink(error, place) => panic!("{error:?} at {place}"),
@@ -138,21 +138,21 @@ pub(crate) fn pieces(dialect: &Dialect) -> Vec<Vec<u8>> {
 }
 
 /// The lines of JSON that a source makes, or its error.
-pub(crate) fn lines<R: Read>(mut source: CsvSource<R>) -> Result<String, Failure<CsvError, jird::Error>> {
+pub(crate) fn lines<R: Read>(mut source: CsvSource<R>) -> Result<String, Failure<Error, jird::Error>> {
     let mut sink = JsonSink::new(Vec::new());
     event::copy(&mut source, &mut sink)?;
     Ok(String::from_utf8(sink.into_inner()).unwrap())
 }
 
 /// CSV of records in JSON.
-pub(crate) fn written(json: &str, sink: CsvSink<Vec<u8>>) -> Result<String, Failure<jird::Error, CsvError>> {
+pub(crate) fn written(json: &str, sink: CsvSink<Vec<u8>>) -> Result<String, Failure<jird::Error, Error>> {
     let mut rows = sink.rows();
     event::copy(&mut JsonSource::from_slice(json.as_bytes()), &mut rows)?;
     Ok(String::from_utf8(rows.into_table().into_inner()).unwrap())
 }
 
 /// Records; errors by kind, line and offset; the texts of bad records.
-pub(crate) type Survivors = (Vec<Vec<String>>, Vec<(CsvErrorKind, u64, u64)>, Vec<Vec<u8>>);
+pub(crate) type Survivors = (Vec<Vec<String>>, Vec<(ErrorKind, u64, u64)>, Vec<Vec<u8>>);
 
 /// Sends all records that are right. Returns the errors of the others, and their texts.
 pub(crate) fn survivors<R: Read>(mut source: CsvSource<R>) -> Survivors {
@@ -162,7 +162,8 @@ pub(crate) fn survivors<R: Read>(mut source: CsvSource<R>) -> Survivors {
             Ok(true) => {}
             Ok(false) => return (fields.records, errors, texts),
             Err(Failure::Source(error)) => {
-                errors.push((error.kind(), error.place().line, error.place().offset));
+                let place = error.place().unwrap();
+                errors.push((error.kind(), place.line, place.offset));
                 texts.push(source.bad_record().to_vec());
             }
             Err(Failure::Sink(error, _)) => match error {},

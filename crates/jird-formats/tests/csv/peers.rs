@@ -3,7 +3,7 @@
 use crate::common::corpus;
 use crate::{Fields, Random, bare, dialects, files, of_source, ours, pieces, same, survivors, theirs};
 use jird::event::{self, JsonSink};
-use jird_formats::{CsvErrorKind, CsvSource, Dialect};
+use jird_formats::{CsvSource, Dialect, ErrorKind};
 
 #[test]
 fn random_texts_are_what_csv_core_says() {
@@ -43,7 +43,7 @@ fn an_input_that_ends_within_quotes_is_an_error_in_every_dialect() {
         for (text, wanted) in [("a\n\"open", 1), ("a\n\"x\"y\n\"open\n", 1), ("a\n\"closed\"", 0), ("a\n\"x\"y", 0)] {
             let (_, errors, _) = survivors(CsvSource::with_dialect(text.as_bytes(), dialect));
             assert_eq!(errors.len(), wanted, "{text:?}");
-            assert!(errors.iter().all(|error| error.0 == CsvErrorKind::Unclosed));
+            assert!(errors.iter().all(|error| error.0 == ErrorKind::Unclosed));
         }
     }
 }
@@ -87,10 +87,13 @@ fn corpus_tables_are_what_the_csv_crate_says() {
         if name.contains("latin1") {
             let error = event::copy(&mut CsvSource::new(&text[..]), &mut Fields::default()).unwrap_err();
             let error = of_source(error);
-            let at = error.place().offset as usize;
-            assert_eq!(error.kind(), CsvErrorKind::Utf8, "{name}");
+            let at = error.place().unwrap().offset as usize;
+            assert_eq!(error.kind(), ErrorKind::Utf8, "{name}");
             assert_eq!(std::str::from_utf8(&text).unwrap_err().valid_up_to(), at);
-            assert_eq!(text[..at].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1, error.place().line);
+            assert_eq!(
+                text[..at].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1,
+                error.place().unwrap().line
+            );
             continue;
         }
         let delimiter = if name.contains("colon") { b':' } else { b',' };

@@ -3,7 +3,7 @@
 use crate::common::corpus;
 use crate::{Random, bare, files, lines, ours, theirs, written};
 use jird::event::{self, Failure, JsonSource};
-use jird_formats::{Column, CsvErrorKind, CsvSink, CsvSource, Dialect, Empty, Rows, Schema, Terminator};
+use jird_formats::{Column, CsvSink, CsvSource, Dialect, Empty, ErrorKind, Rows, Schema, Terminator};
 use std::io;
 
 #[test]
@@ -30,7 +30,7 @@ fn fields_are_in_quotes_when_they_must_be() {
 fn a_late_column_is_an_error() {
     let late = |json, sink: CsvSink<Vec<u8>>| {
         let Failure::Sink(error, place) = written(json, sink).unwrap_err() else { panic!("{json}") };
-        assert_eq!(error.kind(), CsvErrorKind::LateColumn);
+        assert_eq!(error.kind(), ErrorKind::LateColumn);
         (error.to_string(), place.line)
     };
     let sink = || CsvSink::new(Vec::new());
@@ -51,7 +51,7 @@ fn fields_that_the_dialect_cannot_write_are_errors() {
     for (dialect, json) in wrong {
         let failure = written(json, CsvSink::with_dialect(Vec::new(), dialect)).unwrap_err();
         let Failure::Sink(error, _) = failure else { panic!("{json}") };
-        assert_eq!(error.kind(), CsvErrorKind::Quote);
+        assert_eq!(error.kind(), ErrorKind::Dialect);
     }
 }
 
@@ -75,7 +75,7 @@ fn a_full_disk_is_an_error() {
         let mut rows = CsvSink::new(Full(room)).rows();
         let failure = event::copy(&mut JsonSource::from_slice(json.as_bytes()), &mut rows).unwrap_err();
         let Failure::Sink(error, _) = failure else { panic!("{room}") };
-        assert_eq!(error.kind(), CsvErrorKind::Io);
+        assert_eq!(error.kind(), ErrorKind::Io);
         assert!(std::error::Error::source(&error).is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{Fields, bare, lines, of_source, survivors, theirs, written};
 use jird::event::{self, Failure, Interest, Key, Numeral, Sink, Source};
-use jird_formats::{CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
+use jird_formats::{CsvSink, CsvSource, CsvType, Dialect, Empty, ErrorKind, Terminator};
 use std::io::{self, Read};
 
 #[test]
@@ -46,7 +46,7 @@ fn columns_have_the_types_that_the_caller_chooses() {
     for (text, column_type) in [("a\n007\n", CsvType::Number), ("a\nyes\n", CsvType::Bool), ("a\n[1\n", CsvType::Json)]
     {
         let Failure::Source(error) = typed(text, column_type).unwrap_err() else { panic!("{text}") };
-        assert_eq!((error.kind(), error.place().line, error.place().offset), (CsvErrorKind::Type, 2, 2));
+        assert_eq!((error.kind(), error.place().unwrap().line, error.place().unwrap().offset), (ErrorKind::Type, 2, 2));
     }
     let missing = lines(CsvSource::new("b\n".as_bytes()).column_type("a", CsvType::Number)).unwrap_err();
     assert_eq!(missing.to_string(), "a type is given for the column `a`, which does not exist");
@@ -82,14 +82,11 @@ fn records_of_other_lengths_are_errors_or_flexible() {
 #[test]
 fn the_record_after_a_bad_one_is_read() {
     let text = b"a,b\n1,2\n\xff,3\n4\n\"x\ny\xc3\",5\n6,7\n\"open,8\n9,10\n";
-    let utf8 = CsvErrorKind::Utf8;
+    let utf8 = ErrorKind::Utf8;
     for chunk_bytes in [1, 3, 1 << 17] {
         let (records, errors, texts) = survivors(CsvSource::new(&text[..]).chunk_bytes(chunk_bytes));
         assert_eq!(records, [["1", "2"], ["6", "7"]]);
-        assert_eq!(
-            errors,
-            [(utf8, 3, 8), (CsvErrorKind::Fields, 4, 12), (utf8, 6, 18), (CsvErrorKind::Unclosed, 8, 27)]
-        );
+        assert_eq!(errors, [(utf8, 3, 8), (ErrorKind::Fields, 4, 12), (utf8, 6, 18), (ErrorKind::Unclosed, 8, 27)]);
         assert_eq!(texts, [&b"\xff,3"[..], b"4", b"\"x\ny\xc3\",5", b"\"open,8\n9,10\n"]);
     }
 }
@@ -108,7 +105,7 @@ fn a_record_that_is_too_long_is_left_out_in_constant_memory() {
                 let source = CsvSource::with_dialect(text.as_bytes(), dialect).chunk_bytes(chunk_bytes);
                 let (records, errors, _) = survivors(source.record_bytes_max(100));
                 assert_eq!(records, [["1", "2"], ["3", "4"]], "{long:?} by {chunk_bytes}");
-                assert_eq!(errors, [(CsvErrorKind::Size, 3, 8)]);
+                assert_eq!(errors, [(ErrorKind::Size, 3, 8)]);
                 let mut source = CsvSource::with_dialect(text.as_bytes(), dialect).record_bytes_max(100);
                 while source.send_record(&mut Fields::default()).map_or(true, |more| more) {}
                 assert_eq!(source.place().line, lines, "{long:?}");
@@ -133,7 +130,7 @@ impl Read for Endless {
 fn a_quote_that_is_never_closed_is_bounded() {
     let input = (&b"a,b\n1,2\n\"open"[..]).chain(Endless(b'x', 300 << 20));
     let (records, errors, texts) = survivors(CsvSource::new(input).record_bytes_max(1 << 20));
-    assert_eq!((records.len(), errors), (1, vec![(CsvErrorKind::Size, 3, 8)]));
+    assert_eq!((records.len(), errors), (1, vec![(ErrorKind::Size, 3, 8)]));
     assert!(texts[0].len() < 2 << 20);
 }
 
@@ -143,7 +140,7 @@ fn the_number_of_columns_is_limited() {
     let (records, errors, _) = survivors(CsvSource::new(wide(1_000_000).repeat(2).as_bytes()));
     assert_eq!((records[0].len(), errors.len()), (1_000_000, 0));
     let (_, errors, _) = survivors(CsvSource::with_dialect(wide((1 << 20) + 1).as_bytes(), bare()));
-    assert_eq!(errors, [(CsvErrorKind::Columns, 1, 0)]);
+    assert_eq!(errors, [(ErrorKind::Columns, 1, 0)]);
     let names = "a,".repeat(500_000) + "a\n";
     assert_eq!(CsvSource::new(names.as_bytes()).names().unwrap().last(), Some("a_500001"));
 }
@@ -167,7 +164,7 @@ fn invalid_utf8_is_found_wherever_it_is() {
         bad[at] = 0xe9;
         let failure = event::copy(&mut CsvSource::new(&bad[..]), &mut Fields::default()).unwrap_err();
         let error = of_source(failure);
-        assert_eq!((error.kind(), error.place().offset), (CsvErrorKind::Utf8, at as u64));
+        assert_eq!((error.kind(), error.place().unwrap().offset), (ErrorKind::Utf8, at as u64));
     }
     // Two halves of a character are none, though nothing but ASCII is between them.
     let (records, errors, _) = survivors(CsvSource::with_dialect(&b"x,\"\"\xc3,\xa9\n"[..], bare()));
@@ -178,7 +175,7 @@ fn invalid_utf8_is_found_wherever_it_is() {
 fn after_a_bad_header_every_read_is_an_error() {
     let mut source = CsvSource::new(&b"a,\xff\n1,2\n"[..]);
     let mut error = || of_source(source.send_record(&mut Fields::default()).unwrap_err()).kind();
-    assert_eq!([error(), error()], [CsvErrorKind::Utf8, CsvErrorKind::Header]);
+    assert_eq!([error(), error()], [ErrorKind::Utf8, ErrorKind::Header]);
 }
 
 #[test]
@@ -195,12 +192,12 @@ fn dialects_without_sense_are_errors() {
         let Failure::Source(error) = lines(CsvSource::with_dialect("a\n1\n".as_bytes(), dialect)).unwrap_err() else {
             panic!("{dialect:?}")
         };
-        assert_eq!(error.kind(), CsvErrorKind::Dialect);
+        assert_eq!(error.kind(), ErrorKind::Dialect);
         let Failure::Sink(error, _) = written("{\"a\":1}", CsvSink::with_dialect(Vec::new(), dialect)).unwrap_err()
         else {
             panic!("{dialect:?}")
         };
-        assert_eq!(error.kind(), CsvErrorKind::Dialect);
+        assert_eq!(error.kind(), ErrorKind::Dialect);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Random;
 use jird::event::{self, Failure, Objects, Row, Scalar, Sink, Source};
-use jird_formats::{CsvError, CsvSource, CsvType, Empty};
+use jird_formats::{CsvSource, CsvType, Empty, Error};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
@@ -65,7 +65,7 @@ fn check_objects<'t, T: DeserializeOwned + Debug>(source: impl Fn() -> CsvSource
             Ok::<_, jird::Error>(())
         })
     };
-    let note = |failure: Failure<CsvError, jird::Error>| log.borrow_mut().push(format!("{failure:?}"));
+    let note = |failure: Failure<Error, jird::Error>| log.borrow_mut().push(format!("{failure:?}"));
     let (mut by_events, mut sink) = (source(), objects());
     // A sink behind a reference knows no rows.
     while by_events.send_record(&mut &mut sink).map_err(note).unwrap_or(true) {}

@@ -3,8 +3,9 @@
 use crate::{lines, made, try_lines};
 use jird::Path;
 use jird::record::{Comparison, Field, Like, Literal, Mismatches, Predicate};
+use jird_formats::ErrorKind;
 use jird_formats::sqlite::rusqlite::{Connection, params_from_iter, types::Value as Stored};
-use jird_formats::sqlite::{SqliteErrorKind, SqliteQuery, TablePieces, quote};
+use jird_formats::sqlite::{SqliteQuery, TablePieces, quote};
 use std::time::Instant;
 
 /// The columns of the random tables: their names and definitions.
@@ -317,7 +318,7 @@ fn what_sqlite_cannot_compare_is_read_whole() {
     let many: Vec<_> = (0..40_000).map(|number: u32| Literal::Number(number.to_string().into())).collect();
     assert_eq!(rows(&Predicate::In { slot: 0, list: many }), 2);
     let error = SqliteQuery::table_where(&conn, "t", ["a", "b"], None).unwrap_err();
-    assert_eq!((error.kind(), error.to_string().as_str()), (SqliteErrorKind::Missing, "there is no column \"b\""));
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Missing, "there is no column \"b\""));
 }
 
 #[test]

@@ -11,9 +11,10 @@ mod trouble;
 mod types;
 
 use jird::event::{self, Failure, JsonSink, JsonSource};
+use jird_formats::Error;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::rusqlite::types::Value as Stored;
-use jird_formats::sqlite::{SqliteError, SqliteQuery, SqliteReport, SqliteSink};
+use jird_formats::sqlite::{SqliteQuery, SqliteReport, SqliteSink};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -36,7 +37,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 }
 
 /// Writes records into a table.
-pub(crate) fn fill(text: &str, sink: SqliteSink<'_>) -> Result<SqliteReport, SqliteError> {
+pub(crate) fn fill(text: &str, sink: SqliteSink<'_>) -> Result<SqliteReport, Error> {
     let mut rows = sink.into_rows();
     match event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut rows) {
         Ok(()) => Ok(rows.table().report().clone()),
@@ -45,7 +46,7 @@ pub(crate) fn fill(text: &str, sink: SqliteSink<'_>) -> Result<SqliteReport, Sql
     }
 }
 
-pub(crate) fn try_lines(query: &mut SqliteQuery<'_>) -> Result<String, SqliteError> {
+pub(crate) fn try_lines(query: &mut SqliteQuery<'_>) -> Result<String, Error> {
     let mut json = JsonSink::new(Vec::new());
     match event::copy(&mut query.source(), &mut json) {
         Ok(()) => Ok(String::from_utf8(json.into_inner()).unwrap()),

@@ -3,9 +3,10 @@
 use crate::{Task, check_integrity, fill, lines, made, memory, schema, stored, try_lines};
 use jird::Number;
 use jird::event::{self, Interest, JsonSource, Key, Numeral, Place, Sink, Timestamp};
+use jird_formats::ErrorKind;
 use jird_formats::sqlite::rusqlite::limits::Limit;
 use jird_formats::sqlite::rusqlite::types::Value as Stored;
-use jird_formats::sqlite::{Definition, Inserter, SqliteErrorKind, SqliteQuery, SqliteReport, SqliteSink, tables};
+use jird_formats::sqlite::{Definition, Inserter, SqliteQuery, SqliteReport, SqliteSink, tables};
 use jird_formats::{Rows, Schema};
 
 /// Values that come back as the text that they were.
@@ -202,7 +203,7 @@ fn a_table_without_rows_is_not_made_unless_it_is_defined() {
     let definition = Definition::of::<Task>("other name").unwrap();
     fill("", SqliteSink::create(&conn, "t").define(definition)).unwrap();
     assert_eq!(tables(&conn).unwrap(), ["t"]);
-    assert_eq!(fill("", SqliteSink::create(&conn, "t")).unwrap_err().kind(), SqliteErrorKind::Exists);
+    assert_eq!(fill("", SqliteSink::create(&conn, "t")).unwrap_err().kind(), ErrorKind::Exists);
     fill("{\"id\":1,\"title\":\"x\",\"done\":true}", SqliteSink::append(&conn, "t")).unwrap();
     fill("", SqliteSink::replace(&conn, "t")).unwrap();
     assert_eq!(lines(&conn, "select count(*) as n from t"), "{\"n\":0}\n");
@@ -262,13 +263,13 @@ fn more_columns_than_sqlite_allows_are_an_error() {
     let conn = memory();
     fill(&record(2000), SqliteSink::create(&conn, "t")).unwrap();
     let error = fill(&record(2001), SqliteSink::create(&conn, "u")).unwrap_err();
-    assert_eq!(error.kind(), SqliteErrorKind::Columns);
+    assert_eq!(error.kind(), ErrorKind::Columns);
     assert_eq!(error.to_string(), "the table \"u\" would have more than 2000 columns");
     let error = fill("{\"late\":1}", SqliteSink::append(&conn, "t")).unwrap_err();
-    assert_eq!(error.kind(), SqliteErrorKind::Columns);
+    assert_eq!(error.kind(), ErrorKind::Columns);
     assert_eq!(tables(&conn).unwrap(), ["t"]);
     conn.set_limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 10).unwrap();
-    assert_eq!(fill(&record(11), SqliteSink::create(&conn, "u")).unwrap_err().kind(), SqliteErrorKind::Columns);
+    assert_eq!(fill(&record(11), SqliteSink::create(&conn, "u")).unwrap_err().kind(), ErrorKind::Columns);
     fill(&record(10).repeat(25), SqliteSink::create(&conn, "u").rows_per_statement(1000)).unwrap();
     assert_eq!(lines(&conn, "select count(*) as n from u"), "{\"n\":25}\n");
 }
@@ -279,7 +280,7 @@ fn an_existing_table_is_refused_appended_to_or_replaced() {
     let filled = |sink| fill("{\"id\":1,\"a\":\"x\"} {\"id\":2}", sink);
     filled(SqliteSink::create(&conn, "T")).unwrap();
     let error = filled(SqliteSink::create(&conn, "t")).unwrap_err();
-    assert_eq!((error.kind(), error.to_string().as_str()), (SqliteErrorKind::Exists, "the table \"t\" already exists"));
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Exists, "the table \"t\" already exists"));
     assert!(conn.is_autocommit());
     filled(SqliteSink::append(&conn, "T")).unwrap();
     assert_eq!(lines(&conn, "select count(*) as n, count(a) as a from T"), "{\"n\":4,\"a\":2}\n");
@@ -344,7 +345,7 @@ fn rows_are_inserted_into_an_existing_table() {
                   {\"id\":7,\"name\":\"none\",\"n\":null,\"twice\":null}\n{\"id\":9,\"name\":\"y\",\"n\":1,\"twice\":2}\n";
     assert_eq!(lines(&conn, "select * from t"), wanted);
     let error = append("t", "{\"name\":\"a\"} {\"name\":\"b\"} {\"name\":null} {\"name\":\"c\"}").unwrap_err();
-    assert_eq!(error.kind(), SqliteErrorKind::Constraint);
+    assert_eq!(error.kind(), ErrorKind::Constraint);
     assert!(error.to_string().contains("NOT NULL constraint failed: t.name, in record 3 at line 1 (byte "), "{error}");
     let error = append("t", "{\"n\":100}").unwrap_err();
     assert!(error.to_string().contains("CHECK constraint failed"), "{error}");
@@ -353,10 +354,10 @@ fn rows_are_inserted_into_an_existing_table() {
     assert_eq!(lines(&conn, "select * from t"), wanted);
 
     append("w", "{\"k\":\"a\",\"v\":1} {\"v\":[1],\"k\":\"b\"}").unwrap();
-    assert_eq!(append("w", "{\"k\":\"a\"}").unwrap_err().kind(), SqliteErrorKind::Constraint);
+    assert_eq!(append("w", "{\"k\":\"a\"}").unwrap_err().kind(), ErrorKind::Constraint);
     append("s", "{\"a\":1,\"b\":\"12\",\"c\":\"x\"} {\"b\":1.5}").unwrap();
     assert_eq!(lines(&conn, "select b from s"), "{\"b\":\"12\"}\n{\"b\":1.5}\n");
-    assert_eq!(append("s", "{\"a\":\"x\"}").unwrap_err().kind(), SqliteErrorKind::Constraint);
+    assert_eq!(append("s", "{\"a\":\"x\"}").unwrap_err().kind(), ErrorKind::Constraint);
 
     let report = append("w", "{\"k\":\"c\",\"late\":1}").unwrap();
     assert_eq!(report.added, ["late"]);
@@ -376,7 +377,7 @@ fn values_that_a_column_would_change_are_refused_or_counted() {
         ("{\"n\":18446744073709551616}", "the text \"18446744073709551616\" would change in the column \"n\" of \"t\""),
     ] {
         let error = fill(text, SqliteSink::append(&conn, "t")).unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.kind()), (what, SqliteErrorKind::Value));
+        assert_eq!((error.to_string().as_str(), error.kind()), (what, ErrorKind::Unfit));
         let report = fill(text, SqliteSink::append(&conn, "t").convert()).unwrap();
         assert_eq!(report.converted, 1, "{text}");
     }

@@ -2,7 +2,8 @@
 
 use crate::{check_integrity, fill, lines, made, memory, try_lines};
 use jird::event::{self, Interest, JsonSink, Key, Numeral, Objects, Sink, Source};
-use jird_formats::sqlite::{SqliteErrorKind, SqliteQuery, SqliteSink, tables, tables_and_views};
+use jird_formats::ErrorKind;
+use jird_formats::sqlite::{SqliteQuery, SqliteSink, tables, tables_and_views};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -107,7 +108,7 @@ fn values_that_json_does_not_have_are_named_or_sent_as_was_asked() {
     let broken = "select 1 as a union all select cast(x'61ff' as text)";
     let error = try_lines(&mut query(broken)).unwrap_err();
     assert_eq!(error.to_string(), "the column \"a\" holds a text that is not UTF-8, in record 2");
-    assert_eq!(error.kind(), SqliteErrorKind::Value);
+    assert_eq!(error.kind(), ErrorKind::Utf8);
     assert_eq!(try_lines(&mut query(broken).broken_text_as_bytes()).unwrap(), "{\"a\":1}\n{\"a\":\"Yf8=\"}\n");
 
     let infinite = "select 9e999 as a union all select -9e999";
@@ -132,7 +133,7 @@ fn json_in_columns_is_sent_as_its_values() {
     );
     let error = try_lines(&mut query().json_columns(["c"]).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "the column \"c\" holds a text that is not JSON, in record 3");
-    assert_eq!(query().json_columns(["d"]).unwrap_err().kind(), SqliteErrorKind::Missing);
+    assert_eq!(query().json_columns(["d"]).unwrap_err().kind(), ErrorKind::Missing);
     // Two values are no JSON.
     let mut query = SqliteQuery::select(&conn, "select '1 2' as a").unwrap().json_columns(["a"]).unwrap();
     assert!(try_lines(&mut query).is_err());
@@ -152,7 +153,7 @@ fn statements_that_return_no_rows_are_refused_as_queries() {
     ] {
         assert!(SqliteQuery::select(&conn, sql).is_err(), "{sql}");
     }
-    assert_eq!(SqliteQuery::table(&conn, "nothing").unwrap_err().kind(), SqliteErrorKind::Missing);
+    assert_eq!(SqliteQuery::table(&conn, "nothing").unwrap_err().kind(), ErrorKind::Missing);
     assert!(conn.is_autocommit());
 }
 

@@ -5,9 +5,9 @@ use jird::event::{self, Failure, JsonSource};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::rusqlite::config::DbConfig;
 use jird_formats::sqlite::{
-    Inserter, SqliteError, SqliteErrorKind, SqliteQuery, SqliteSink, TableInfo, open, open_read_only, tables,
-    tables_and_views,
+    Inserter, SqliteQuery, SqliteSink, TableInfo, open, open_read_only, tables, tables_and_views,
 };
+use jird_formats::{Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -51,7 +51,7 @@ fn all_rows_are_written_or_none() {
         .unwrap();
     for rows in [1, 64] {
         let error = fill(&text, SqliteSink::append(&conn, "t").rows_per_statement(rows)).unwrap_err();
-        assert_eq!((error.kind(), count(&conn).as_str()), (SqliteErrorKind::Constraint, "{\"n\":1}\n"));
+        assert_eq!((error.kind(), count(&conn).as_str()), (ErrorKind::Constraint, "{\"n\":1}\n"));
         let rows: Vec<_> = (1..1000).map(|a| BTreeMap::from([("a", a)])).collect();
         let mut inserter = Inserter::<BTreeMap<&str, i32>>::new(&conn, "t").unwrap();
         assert!(inserter.insert_all(&rows).is_err());
@@ -96,12 +96,12 @@ fn a_lock_of_another_connection_is_an_error_and_changes_nothing() {
     let error = fill("{\"a\":3}", SqliteSink::append(&conn, "t")).unwrap_err();
     assert_eq!(
         (error.kind(), error.to_string().as_str()),
-        (SqliteErrorKind::Locked, "beginning to write: database is locked")
+        (ErrorKind::Locked, "beginning to write: database is locked")
     );
     other.execute_batch("commit; begin exclusive").unwrap();
     let conn = Connection::open(&path).unwrap();
     conn.busy_timeout(Duration::from_millis(50)).unwrap();
-    assert_eq!(tables(&conn).unwrap_err().kind(), SqliteErrorKind::Locked);
+    assert_eq!(tables(&conn).unwrap_err().kind(), ErrorKind::Locked);
     other.execute_batch("commit").unwrap();
     assert_eq!(lines(&conn, "select * from t"), "{\"a\":1}\n{\"a\":2}\n");
     fill("{\"a\":3}", SqliteSink::append(&conn, "t")).unwrap();
@@ -111,14 +111,14 @@ fn a_lock_of_another_connection_is_an_error_and_changes_nothing() {
 #[test]
 fn a_database_for_reading_is_not_written() {
     let path = folder("read").join("a.db");
-    assert_eq!(open_read_only(&path).unwrap_err().kind(), SqliteErrorKind::File);
+    assert_eq!(open_read_only(&path).unwrap_err().kind(), ErrorKind::Io);
     assert!(!path.exists());
     fill("{\"a\":1}", SqliteSink::create(&open(&path).unwrap(), "t")).unwrap();
     let conn = open_read_only(&path).unwrap();
     let error = fill("{\"a\":1}", SqliteSink::append(&conn, "t")).unwrap_err();
-    assert_eq!(error.kind(), SqliteErrorKind::ReadOnly);
+    assert_eq!(error.kind(), ErrorKind::ReadOnly);
     let error = fill("{\"a\":1}", SqliteSink::create(&conn, "u")).unwrap_err();
-    assert_eq!(error.kind(), SqliteErrorKind::ReadOnly);
+    assert_eq!(error.kind(), ErrorKind::ReadOnly);
     assert_eq!(lines(&conn, "select * from t"), "{\"a\":1}\n");
 }
 
@@ -138,7 +138,7 @@ fn files_that_are_not_databases_are_errors() {
 
     let hostile = folder.join("hostile.db");
     // Whatever happens is an error or a result, and no panic.
-    let read = |bytes: &[u8]| -> Result<(), SqliteError> {
+    let read = |bytes: &[u8]| -> Result<(), Error> {
         std::fs::write(&hostile, bytes).unwrap();
         let conn = open_read_only(&hostile)?;
         for table in tables_and_views(&conn)? {
@@ -157,10 +157,10 @@ fn files_that_are_not_databases_are_errors() {
     };
     for len in [1, 2, 99, 100, 512, 4095, 4096, 5000, whole.len() / 2, whole.len() - 1] {
         let error = read(&whole[..len]).expect_err(&format!("of {len} bytes"));
-        assert_eq!(error.kind(), SqliteErrorKind::NotADatabase, "{len}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Malformed, "{len}: {error}");
     }
     let noise: Vec<u8> = (0..20_000).map(|_| next() as u8).collect();
-    assert_eq!(read(&noise).unwrap_err().kind(), SqliteErrorKind::NotADatabase);
+    assert_eq!(read(&noise).unwrap_err().kind(), ErrorKind::Malformed);
     for _ in 0..300 {
         let mut broken = whole.clone();
         for _ in 0..=next() % 20 {
@@ -178,8 +178,8 @@ fn files_that_are_not_databases_are_errors() {
     let error = SqliteQuery::select(&open_read_only(&hostile).unwrap(), "select * from t").unwrap_err();
     assert_eq!(error.to_string(), "a name in the schema is not UTF-8");
 
-    assert_eq!(open_read_only(&folder).unwrap_err().kind(), SqliteErrorKind::File);
-    assert_eq!(open(&folder).unwrap_err().kind(), SqliteErrorKind::File);
+    assert_eq!(open_read_only(&folder).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(open(&folder).unwrap_err().kind(), ErrorKind::Io);
 
     // A journal that is missing: what was committed before is there.
     let wal = folder.join("wal.db");

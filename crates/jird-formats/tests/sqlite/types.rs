@@ -1,7 +1,8 @@
 //! Values of Rust types as rows, and types as tables.
 
 use crate::{Task, fill, lines, made, memory, schema, task};
-use jird_formats::sqlite::{Definition, Inserter, SqliteErrorKind, SqliteSink, StorageType, create_for};
+use jird_formats::ErrorKind;
+use jird_formats::sqlite::{Definition, Inserter, SqliteSink, StorageType, create_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -215,7 +216,7 @@ fn maps_are_inserted_as_rows_and_unknown_columns_are_refused() {
     assert!(Inserter::new(&conn, "t").unwrap().insert(&7).is_err());
     assert!(Inserter::new(&conn, "t").unwrap().insert(&[1, 2]).is_err());
     let error = Inserter::new(&conn, "t").unwrap().insert(&BTreeMap::from([("a", f64::NAN)])).unwrap_err();
-    assert_eq!(error.kind(), SqliteErrorKind::Value);
+    assert_eq!(error.kind(), ErrorKind::Unfit);
 }
 
 #[test]
@@ -317,5 +318,5 @@ fn a_table_is_made_for_a_type() {
     let conn = memory();
     let definition = create_for::<Task>(&conn, "a \"b\"", &["id", "title"]).unwrap();
     assert_eq!(schema(&conn, "a \"b\""), definition.to_string());
-    assert_eq!(create_for::<Task>(&conn, "A \"B\"", &[]).unwrap_err().kind(), SqliteErrorKind::Exists);
+    assert_eq!(create_for::<Task>(&conn, "A \"B\"", &[]).unwrap_err().kind(), ErrorKind::Exists);
 }

@@ -8,8 +8,9 @@ use super::cells;
 use super::{ABANDONED, END, HEAD};
 use core::time::Duration;
 use jird::{Document, Value};
+use jird_formats::Error;
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{ColumnDefinition, Definition, Inserter, SqliteError, StorageType, open_within, tables};
+use jird_formats::sqlite::{ColumnDefinition, Definition, Inserter, StorageType, open_within, tables};
 use pyo3::prelude::*;
 use serde_core::Serialize;
 use std::ffi::OsString;
@@ -139,7 +140,7 @@ impl Client {
         }
     }
 
-    fn refuse(&mut self, error: &SqliteError) -> io::Result<()> {
+    fn refuse(&mut self, error: &Error) -> io::Result<()> {
         let words = jird::to_string(&error.to_string()).unwrap_or_default();
         self.say(&format!("{{\"error\":{words},\"kind\":\"{:?}\"}}", error.kind()))
     }
@@ -195,12 +196,7 @@ fn column(value: Value<'_>) -> Option<ColumnDefinition> {
 }
 
 /// Makes a table, unless there is one of its name.
-fn made(
-    connection: &Connection,
-    name: &str,
-    columns: Vec<ColumnDefinition>,
-    key: &[String],
-) -> Result<(), SqliteError> {
+fn made(connection: &Connection, name: &str, columns: Vec<ColumnDefinition>, key: &[String]) -> Result<(), Error> {
     if tables(connection)?.iter().any(|known| known == name) {
         return Ok(());
     }

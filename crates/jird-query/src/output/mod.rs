@@ -19,7 +19,7 @@ use crate::sql::{Output, Style};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
-use jird_formats::{ArrowLayout, CsvError};
+use jird_formats::{ArrowLayout, ErrorKind};
 use std::io;
 
 /// The format of a result.
@@ -103,18 +103,12 @@ impl From<io::Error> for WriteError {
     }
 }
 
-impl From<jird_formats::ArrowError> for WriteError {
-    fn from(error: jird_formats::ArrowError) -> Self {
-        match error {
-            jird_formats::ArrowError::Io(error) => Self::Io(error),
-            error => Self::Format(error.to_string()),
+impl From<jird_formats::Error> for WriteError {
+    fn from(error: jird_formats::Error) -> Self {
+        match error.kind() {
+            ErrorKind::Io => Self::Io(error.into()),
+            _ => Self::Format(error.to_string()),
         }
-    }
-}
-
-impl From<CsvError> for WriteError {
-    fn from(error: CsvError) -> Self {
-        Self::Format(error.to_string())
     }
 }
 

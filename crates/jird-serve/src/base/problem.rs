@@ -4,7 +4,7 @@ use hyper::StatusCode;
 use jird::Located;
 use jird::event::Numeral;
 use jird::hooks::write_string;
-use jird_formats::sqlite::{SqliteError, SqliteErrorKind};
+use jird_formats::{Error, ErrorKind};
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{
     SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID, SQLITE_CONSTRAINT_UNIQUE,
@@ -89,7 +89,7 @@ impl Problem {
 
     /// An error of SQLite while it wrote.
     #[cold]
-    pub(crate) fn of_writing(error: &SqliteError) -> Self {
+    pub(crate) fn of_writing(error: &Error) -> Self {
         let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<rusqlite::Error>());
         if cause.is_some_and(|cause| cause.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)) {
             return Self::busy("the write took longer than this server allows, and was rolled back");
@@ -104,11 +104,11 @@ impl Problem {
             _ if cause.is_some_and(|cause| cause.to_string().contains("ON CONFLICT clause does not match")) => {
                 StatusCode::BAD_REQUEST
             }
-            SqliteErrorKind::Locked => return Self::busy("the database is locked by another program"),
-            SqliteErrorKind::Missing => StatusCode::BAD_REQUEST,
-            SqliteErrorKind::Constraint if cause.is_some_and(is_conflict) => StatusCode::CONFLICT,
-            SqliteErrorKind::Constraint | SqliteErrorKind::Value => StatusCode::UNPROCESSABLE_ENTITY,
-            SqliteErrorKind::Exists => StatusCode::METHOD_NOT_ALLOWED,
+            ErrorKind::Locked => return Self::busy("the database is locked by another program"),
+            ErrorKind::Missing => StatusCode::BAD_REQUEST,
+            ErrorKind::Constraint if cause.is_some_and(is_conflict) => StatusCode::CONFLICT,
+            ErrorKind::Constraint | ErrorKind::Unfit => StatusCode::UNPROCESSABLE_ENTITY,
+            ErrorKind::Exists => StatusCode::METHOD_NOT_ALLOWED,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())

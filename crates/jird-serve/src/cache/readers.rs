@@ -6,7 +6,7 @@ use crate::cache::kept::{Answers, Kept, Question};
 use crate::log::has_log;
 use crate::request::ask::Ask;
 use crate::request::rows::{self, Format, Out, Stop};
-use jird_formats::sqlite::{SqliteError, open_read_only_at_once};
+use jird_formats::sqlite::open_read_only_at_once;
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
 use rusqlite::types::Value;
@@ -122,7 +122,7 @@ impl Readers {
     }
 
     fn open(&self) -> Result<Box<Reader>, Problem> {
-        let failed = |error: SqliteError| Problem::busy(format!("the database cannot be opened: {error}"));
+        let failed = |error: jird_formats::Error| Problem::busy(format!("the database cannot be opened: {error}"));
         let user = Arc::clone(&self.users);
         let is_there = || {
             !self.is_retired.load(Ordering::Relaxed) && FileId::of(&self.path).is_some_and(|it| it.is_file(self.file))

@@ -1,7 +1,8 @@
 //! The tables that are served, as the database describes them.
 
 use jird::hooks::write_string;
-use jird_formats::sqlite::{SqliteError, SqliteErrorKind, TableInfo, quote, tables_and_views};
+use jird_formats::sqlite::{TableInfo, quote, tables_and_views};
+use jird_formats::{Error, ErrorKind};
 use rusqlite::Connection;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     /// What the database says now.
-    pub(crate) fn read(conn: &Connection) -> Result<Self, SqliteError> {
+    pub(crate) fn read(conn: &Connection) -> Result<Self, Error> {
         // Asked first: if the schema changes meanwhile, the version is too old, and the catalog is read again.
         let version = version(conn).unwrap_or(-1);
         let mut tables = Vec::new();
@@ -23,7 +24,7 @@ impl Catalog {
                 Ok(Some(info)) => tables.push(Arc::new(Table::new(info))),
                 Ok(None) => {}
                 // A view of a table that is gone, or a module that is not here: the others are served.
-                Err(error) if error.kind() == SqliteErrorKind::Other => {}
+                Err(error) if error.kind() == ErrorKind::Other => {}
                 Err(error) => return Err(error),
             }
         }

@@ -5,7 +5,7 @@ use crate::request::catalog::{Kind, Pick};
 use hyper::StatusCode;
 use jird::event::{Interest, JsonText, Key, Numeral, Place, Scalar, Sink, base64};
 use jird::hooks::write_string;
-use jird_formats::{CsvError, CsvSink};
+use jird_formats::{CsvSink, Error};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Rows};
 use std::cell::RefCell;
@@ -152,7 +152,7 @@ fn write_csv(rows: &mut Rows<'_>, picks: &[Pick], out: &mut impl Out) -> Result<
     let spill = Spill::default();
     let names = picks.iter().map(|pick| pick.name.as_str());
     let mut csv = CsvSink::new(spill.clone()).columns(names).rows();
-    let failed = |error: CsvError| Stop::from(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()));
+    let failed = |error: Error| Stop::from(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()));
     let mut count = 0;
     while let Some(row) = rows.next().map_err(|error| Problem::of_reading(&error))? {
         send(row, picks, count, &mut csv, failed)?;

@@ -1,8 +1,8 @@
 //! Maps the fields of a type to the columns of a table.
 
+use crate::error::{Error, ErrorKind};
 use crate::sqlite::affinity::Affinity;
 use crate::sqlite::database::{TableInfo, quote};
-use crate::sqlite::{SqliteError, SqliteErrorKind};
 
 /// The fields of a type, in the order in which they come, and their columns.
 #[derive(Debug, Default)]
@@ -74,19 +74,19 @@ impl Plan {
     ///
     /// # Errors
     /// If the table has no column for it.
-    pub(super) fn add(&mut self, key: &str, info: &TableInfo) -> Result<(), SqliteError> {
+    pub(super) fn add(&mut self, key: &str, info: &TableInfo) -> Result<(), Error> {
         let (table, name) = (quote(&info.name), quote(key));
         let Some(column) = info.column(key) else {
             let message = format!("the table {table} has no column {name}");
-            return Err(SqliteError::new(SqliteErrorKind::Missing, message));
+            return Err(Error::new(ErrorKind::Missing, message));
         };
         if info.columns[column].is_generated {
             let message = format!("the column {name} of {table} is generated");
-            return Err(SqliteError::new(SqliteErrorKind::Value, message));
+            return Err(Error::new(ErrorKind::Unfit, message));
         }
         if self.place_of(column).is_some() {
             let message = format!("the row has two values for the column {name} of {table}");
-            return Err(SqliteError::new(SqliteErrorKind::Missing, message));
+            return Err(Error::new(ErrorKind::Missing, message));
         }
         self.fields.push(Field { key: key.to_owned(), place: None, column, affinity: info.columns[column].affinity });
         Ok(())

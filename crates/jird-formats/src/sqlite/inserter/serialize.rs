@@ -1,11 +1,11 @@
 //! The serializers of a row, and of a value in a row.
 
 use super::plan::Plan;
+use crate::error::{Error, ErrorKind};
 use crate::sqlite::affinity::{Affinity, Fit};
 use crate::sqlite::database::TableInfo;
 use crate::sqlite::sink::{insert_failed, unfit};
 use crate::sqlite::value::{self, Value};
-use crate::sqlite::{SqliteError, SqliteErrorKind};
 use core::fmt::{self, Display};
 use jird::event::Numeral;
 use jird::hooks::RAW_TEXT;
@@ -30,14 +30,14 @@ pub(super) enum Why {
     /// SQLite failed to bind the value.
     Bind(rusqlite::Error),
     /// The table refuses the value.
-    Table(SqliteError),
+    Table(Error),
     /// The type failed to serialize.
     Type(String),
 }
 
 impl Why {
     #[cold]
-    pub(super) fn into_error(self, table: &str) -> SqliteError {
+    pub(super) fn into_error(self, table: &str) -> Error {
         let message = match self {
             Self::Bind(error) => return insert_failed(table, error),
             Self::Table(error) => return error,
@@ -47,7 +47,7 @@ impl Why {
                 "the row has a value that belongs to none of its fields".into()
             }
         };
-        SqliteError::new(SqliteErrorKind::Value, message)
+        Error::new(ErrorKind::Unfit, message)
     }
 }
 

@@ -3,13 +3,13 @@
 use super::table::Form;
 use super::{SqliteSink, insert_failed, seen, unfit};
 use crate::cell::Cell;
+use crate::error::{Error, ErrorKind};
 use crate::rows::Row;
 use crate::sqlite::affinity::Fit;
 use crate::sqlite::database::not_base64;
 use crate::sqlite::database::quote;
 use crate::sqlite::insert::{Insert, rows_per_statement};
 use crate::sqlite::value::{self, Value};
-use crate::sqlite::{SqliteError, SqliteErrorKind};
 use core::ops::Range;
 use jird::event::Place;
 
@@ -76,7 +76,7 @@ impl Pending {
 impl SqliteSink<'_> {
     /// Refuses or counts the values that the table's columns would change.
     #[inline]
-    pub(super) fn check_values(&mut self, row: &Row) -> Result<(), SqliteError> {
+    pub(super) fn check_values(&mut self, row: &Row) -> Result<(), Error> {
         for (index, column) in self.columns.iter_mut().enumerate() {
             if column.form == Form::Json {
                 continue;
@@ -101,18 +101,18 @@ impl SqliteSink<'_> {
         Ok(())
     }
 
-    pub(super) fn check_keys(&self, row: &Row) -> Result<(), SqliteError> {
+    pub(super) fn check_keys(&self, row: &Row) -> Result<(), Error> {
         let has = self.key_columns.iter().filter(|column| !row.cell(**column).is_null()).count();
         if has == self.keys().len() {
             return Ok(());
         }
         let keys = self.keys().iter().map(|key| quote(key)).collect::<Vec<_>>().join(", ");
-        Err(SqliteError::new(SqliteErrorKind::Value, format!("a record has no value for the key {keys}")))
+        Err(Error::new(ErrorKind::Unfit, format!("a record has no value for the key {keys}")))
     }
 
     /// Waiting rows have the same columns, if missing columns are left out of the insert. A row with others starts a
     /// new group.
-    pub(super) fn gather(&mut self, row: &Row) -> Result<(), SqliteError> {
+    pub(super) fn gather(&mut self, row: &Row) -> Result<(), Error> {
         let present = || (0..row.len()).filter(|column| !matches!(row.cell(*column), Cell::Missing));
         if self.pending.len > 0 && self.pending.present.iter().copied().eq(present()) {
             return Ok(());
@@ -125,7 +125,7 @@ impl SqliteSink<'_> {
     }
 
     /// Writes the rows that wait.
-    pub(super) fn flush(&mut self) -> Result<(), SqliteError> {
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
         if self.pending.len == 0 {
             return Ok(());
         }
@@ -150,7 +150,7 @@ impl SqliteSink<'_> {
         Ok(())
     }
 
-    fn write(&mut self, present: &[usize]) -> Result<(), SqliteError> {
+    fn write(&mut self, present: &[usize]) -> Result<(), Error> {
         let rows = self.pending.len;
         if rows > 1 && rows == self.batch {
             let counted = self.counted_column(present)?;
@@ -164,12 +164,12 @@ impl SqliteSink<'_> {
             }
         }
         (0..rows).try_for_each(|row| {
-            self.write_rows(present, row..row + 1).map_err(|error| error.of_record(self.pending.rows[row].1))
+            self.write_rows(present, row..row + 1).map_err(|error| error.at(self.pending.rows[row].1))
         })
     }
 
     /// The column that need not be written, because the rows have the very numbers that SQLite would give them.
-    fn counted_column(&mut self, present: &[usize]) -> Result<Option<usize>, SqliteError> {
+    fn counted_column(&mut self, present: &[usize]) -> Result<Option<usize>, Error> {
         let Some((name, numbers)) = &mut self.numbers else { return Ok(None) };
         let column = present.iter().copied().find(|column| self.columns[*column].name == *name);
         let Some(column) = column.filter(|_| present.len() > 1) else { return Ok(None) };
@@ -184,7 +184,7 @@ impl SqliteSink<'_> {
     }
 
     /// Writes rows with one statement.
-    fn write_rows(&mut self, present: &[usize], rows: Range<usize>) -> Result<(), SqliteError> {
+    fn write_rows(&mut self, present: &[usize], rows: Range<usize>) -> Result<(), Error> {
         if !self.inserts.contains_key(present) {
             if self.inserts.len() >= INSERTS_MAX {
                 self.inserts.clear();

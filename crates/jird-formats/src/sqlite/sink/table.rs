@@ -1,12 +1,13 @@
 //! The sink's table: what exists, what is created, and which column belongs to which key.
 
 use super::{Mode, SqliteSink, seen};
+use crate::error::{Error, ErrorKind};
 use crate::rows::VALUE;
 use crate::sqlite::affinity::Affinity;
 use crate::sqlite::affinity::{is_declared_blob, is_declared_json};
 use crate::sqlite::database::{TableInfo, free, quote};
 use crate::sqlite::insert::RowNumbers;
-use crate::sqlite::{ColumnDefinition, Definition, SqliteError, SqliteErrorKind, StorageType};
+use crate::sqlite::{ColumnDefinition, Definition, StorageType};
 use rusqlite::limits::Limit;
 use std::collections::{HashMap, HashSet};
 
@@ -46,7 +47,7 @@ pub(super) struct TableColumn {
 
 impl<'c> SqliteSink<'c> {
     /// Begins the transaction, and looks for the table.
-    pub(super) fn begin(&mut self) -> Result<(), SqliteError> {
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
         if self.target.is_some() {
             return Ok(());
         }
@@ -54,12 +55,12 @@ impl<'c> SqliteSink<'c> {
         let info = TableInfo::of(self.conn, &self.table)?;
         if info.as_ref().is_some_and(TableInfo::is_view) {
             let message = format!("{} is a view, and cannot be written to", quote(&self.table));
-            return Err(SqliteError::new(SqliteErrorKind::Exists, message));
+            return Err(Error::new(ErrorKind::Exists, message));
         }
         let existing = match (info, &self.mode) {
             (Some(_), Mode::Create) => {
                 let message = format!("the table {} already exists", quote(&self.table));
-                return Err(SqliteError::new(SqliteErrorKind::Exists, message));
+                return Err(Error::new(ErrorKind::Exists, message));
             }
             (Some(info), Mode::Append | Mode::Upsert(_)) => Some(info),
             (None, _) | (_, Mode::Replace) => None,
@@ -82,7 +83,7 @@ impl<'c> SqliteSink<'c> {
         Ok(())
     }
 
-    fn row_numbers(&self, info: &TableInfo) -> Result<Option<(String, RowNumbers<'c>)>, SqliteError> {
+    fn row_numbers(&self, info: &TableInfo) -> Result<Option<(String, RowNumbers<'c>)>, Error> {
         // A row that updates another one gets no number.
         if !self.keys().is_empty() {
             return Ok(None);
@@ -92,7 +93,7 @@ impl<'c> SqliteSink<'c> {
     }
 
     /// Creates the table, or adds the new columns.
-    pub(super) fn prepare_table(&mut self) -> Result<(), SqliteError> {
+    pub(super) fn prepare_table(&mut self) -> Result<(), Error> {
         if let Some(Target::Planned) = self.target {
             return self.make_table();
         }
@@ -109,7 +110,7 @@ impl<'c> SqliteSink<'c> {
         Ok(())
     }
 
-    fn make_table(&mut self) -> Result<(), SqliteError> {
+    fn make_table(&mut self) -> Result<(), Error> {
         if let Mode::Replace = self.mode {
             let sql = format!("drop table if exists {}", quote(&self.table));
             self.conn.execute_batch(&sql).map_err(self.failed("dropping"))?;
@@ -141,7 +142,7 @@ impl<'c> SqliteSink<'c> {
     }
 
     /// Makes the table for an input without rows.
-    pub(super) fn make_empty(&mut self) -> Result<(), SqliteError> {
+    pub(super) fn make_empty(&mut self) -> Result<(), Error> {
         if self.definition.is_some() || !self.columns.is_empty() {
             return self.make_table();
         }
@@ -156,7 +157,7 @@ impl<'c> SqliteSink<'c> {
 
     /// Gives the columns without a type the type of what they hold. Their values are already stored as they would be
     /// with that type, so only the table's text has to change ("ALTER TABLE", section 7: `writable_schema`).
-    pub(super) fn declare(&mut self) -> Result<(), SqliteError> {
+    pub(super) fn declare(&mut self) -> Result<(), Error> {
         let (Some(Target::Made), Some(definition)) = (&self.target, &mut self.definition) else { return Ok(()) };
         let before = definition.to_string();
         let seen: HashMap<&str, u8> = self.columns.iter().map(|column| (column.name.as_str(), column.seen)).collect();
@@ -178,7 +179,7 @@ impl<'c> SqliteSink<'c> {
         if after == before {
             return Ok(());
         }
-        let failed = |error| SqliteError::sqlite(format!("declaring the columns of {}", quote(&self.table)), error);
+        let failed = |error| Error::sqlite(format!("declaring the columns of {}", quote(&self.table)), error);
         let integer = |sql: &str| self.conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
         let version = integer("pragma schema_version")?;
         let was_writable = integer("pragma writable_schema")?;
@@ -198,13 +199,13 @@ impl<'c> SqliteSink<'c> {
     }
 
     /// The table's column for a key.
-    pub(super) fn column_for(&mut self, key: &str) -> Result<TableColumn, SqliteError> {
+    pub(super) fn column_for(&mut self, key: &str) -> Result<TableColumn, Error> {
         if let Some(column) = self.known_column(key)? {
             return Ok(column);
         }
         if self.options.refuses_columns {
             let message = format!("the table {} has no column {}", quote(&self.table), quote(key));
-            return Err(SqliteError::new(SqliteErrorKind::Missing, message));
+            return Err(Error::new(ErrorKind::Missing, message));
         }
         self.new_columns += 1;
         let max = [Limit::SQLITE_LIMIT_COLUMN, Limit::SQLITE_LIMIT_VARIABLE_NUMBER]
@@ -213,7 +214,7 @@ impl<'c> SqliteSink<'c> {
             .fold(usize::MAX, usize::min);
         if self.known.len() + self.new_columns > max {
             let message = format!("the table {} would have more than {max} columns", quote(&self.table));
-            return Err(SqliteError::new(SqliteErrorKind::Columns, message));
+            return Err(Error::new(ErrorKind::Columns, message));
         }
         // SQL cannot express NUL.
         let plain = key.replace('\0', "\u{fffd}");
@@ -228,7 +229,7 @@ impl<'c> SqliteSink<'c> {
     }
 
     /// The column that the table, its definition or its key already has for a record's key.
-    fn known_column(&self, key: &str) -> Result<Option<TableColumn>, SqliteError> {
+    fn known_column(&self, key: &str) -> Result<Option<TableColumn>, Error> {
         let plain = |name: &str| TableColumn {
             name: name.to_owned(),
             affinity: Affinity::None,
@@ -258,7 +259,7 @@ impl<'c> SqliteSink<'c> {
         let found = found.filter(|(column, _)| !self.claimed.contains(&column.name.to_ascii_lowercase()));
         if let Some((column, true)) = &found {
             let message = format!("the column {} of {} is generated", quote(&column.name), quote(&self.table));
-            return Err(SqliteError::new(SqliteErrorKind::Value, message));
+            return Err(Error::new(ErrorKind::Unfit, message));
         }
         Ok(found.map(|(column, _)| column))
     }
