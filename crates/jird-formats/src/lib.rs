@@ -22,7 +22,9 @@
 //! rows       records as rows, for every sink that has columns - Rows, Table, Schema
 //! error      what can go wrong with a table, and where - Error
 //! bad_value  values that JSON cannot represent - Untold
-//! csv, arrow, parquet, sqlite   one format each, as a source and as a sink - CsvSource, CsvSink, and so on
+//! csv, sqlite   one format each, as a source and as a sink - CsvSource, CsvSink, and so on
+//! arrow      files that hold columns, and Arrow IPC - ColumnSource, ColumnSink
+//! parquet    Parquet, as another such file
 //! recover    going on after a bad record
 //! files      opening files, compression, bad records, copies of pipes - Compression, OnError, Spool
 //! remote     objects of S3, Google and Azure, and files of web servers, as blocking readers - Remotes, RemoteFile
@@ -62,7 +64,7 @@ pub mod sqlite;
 pub use apart::{Crew, apart};
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, NotFinite,
+    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, ColumnPlan, ColumnSink, ColumnSource, NotFinite,
 };
 pub use cell::Cell;
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
@@ -75,7 +77,7 @@ pub use error::{Error, ErrorKind};
 pub use fields::{FieldFacts, FieldKind, FieldPlace, Fields};
 pub use panics::{catches_panics_of_this_thread, caught, is_panic_caught};
 #[cfg(feature = "parquet")]
-pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource};
+pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions};
 pub use recover::{BadRow, Recover};
 pub use rows::{Column, JsonCells, Row, Rows, Schema, Table, TimestampType};
 

@@ -72,14 +72,7 @@ impl Recover for crate::sqlite::SqliteSource<'_> {
 }
 
 #[cfg(feature = "arrow")]
-impl<R: std::io::Read> Recover for crate::ArrowSource<R> {
-    fn bad_row(&mut self, error: &Error) -> Result<Option<BadRow>, Error> {
-        bad_row(error, || self.bad_record())
-    }
-}
-
-#[cfg(feature = "parquet")]
-impl<R: ::parquet::file::reader::ChunkReader + 'static> Recover for crate::ParquetSource<R> {
+impl Recover for crate::ColumnSource<'_> {
     fn bad_row(&mut self, error: &Error) -> Result<Option<BadRow>, Error> {
         bad_row(error, || self.bad_record())
     }

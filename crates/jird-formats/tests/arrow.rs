@@ -11,7 +11,7 @@ use golden::Golden;
 use jird::event::{self, Failure, JsonSink, Sink, Source};
 use jird::hooks::event::Recording;
 use jird_formats::{
-    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, ColumnType, Error,
+    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, ColumnPlan, ColumnSink, ColumnSource, ColumnType, Error,
     ErrorKind, NotFinite,
 };
 use same::{assert_survives, plan_of};
@@ -19,7 +19,7 @@ use std::io::Read;
 
 fn lines_of(file: &[u8]) -> Result<String, String> {
     let mut lines = JsonSink::new(Vec::new());
-    let mut source = ArrowSource::new(file).map_err(|error| error.to_string())?;
+    let mut source = ColumnSource::arrow(file).map_err(|error| error.to_string())?;
     event::copy(&mut source, &mut lines).map_err(|error| error.to_string())?;
     Ok(String::from_utf8(lines.into_inner()).unwrap())
 }
@@ -57,7 +57,7 @@ fn files_and_streams_say_what_the_integration_json_says() {
 }
 
 fn to_arrow(text: &str, options: ArrowOptions) -> Vec<u8> {
-    let mut sink = ArrowSink::new(Vec::new(), &plan_of(text), options).unwrap();
+    let mut sink = ColumnSink::arrow(Vec::new(), &plan_of(text), options).unwrap();
     event::copy(&mut event::JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap();
     sink.into_table().into_inner().unwrap()
 }
@@ -96,9 +96,9 @@ fn arrow_survives_arrow() {
         let document = documents.iter().find(|one| one.file_name() == format!("generated_{name}.json.gz")).unwrap();
         let file = beside(document, ".stream");
         let mut schema = jird_formats::Rows::new(jird_formats::Schema::default());
-        event::copy(&mut ArrowSource::new(&file[..]).unwrap(), &mut schema).unwrap();
-        let mut sink = ArrowSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ArrowOptions::default()).unwrap();
-        event::copy(&mut ArrowSource::new(&file[..]).unwrap(), &mut sink).unwrap();
+        event::copy(&mut ColumnSource::arrow(&file[..]).unwrap(), &mut schema).unwrap();
+        let mut sink = ColumnSink::arrow(Vec::new(), &ColumnPlan::of(schema.table()), ArrowOptions::default()).unwrap();
+        event::copy(&mut ColumnSource::arrow(&file[..]).unwrap(), &mut sink).unwrap();
         let copy = sink.into_table().into_inner().unwrap();
         assert_survives(&lines_of(&file).unwrap(), &lines_of(&copy).unwrap());
     }
@@ -106,20 +106,19 @@ fn arrow_survives_arrow() {
 
 /// A copy of a file, batch by batch.
 fn copied(file: &[u8], options: ArrowOptions) -> Result<Vec<u8>, Error> {
-    let mut source = ArrowSource::new(file)?;
+    let mut source = ColumnSource::arrow(file)?;
     let mut batches = ArrowBatches::new(Vec::new(), &source.batch_schema(), options)?;
     while let Some(batch) = source.next_batch()? {
         batches.write(&batch)?;
     }
-    batches.finish()?;
-    batches.into_inner()
+    batches.finish()
 }
 
 /// The same as Parquet; `None` if Parquet does not hold all types.
 #[cfg(feature = "parquet")]
 fn copied_to_parquet(file: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     use jird_formats::{ParquetBatches, ParquetOptions};
-    let mut source = ArrowSource::new(file)?;
+    let mut source = ColumnSource::arrow(file)?;
     let schema = source.batch_schema();
     if ParquetBatches::<Vec<u8>>::unheld(&schema).is_some() {
         return Ok(None);
@@ -138,7 +137,7 @@ fn golden_files_are_copied_with_all_their_types_and_values() {
     for document in documents {
         let file = beside(&document, ".stream");
         let wanted = lines_of(&file).unwrap();
-        let fields = |file: &[u8]| ArrowSource::new(file).unwrap().schema().fields().clone();
+        let fields = |file: &[u8]| ColumnSource::arrow(file).unwrap().schema().fields().clone();
         for layout in [ArrowLayout::File, ArrowLayout::Stream] {
             let copy = copied(&file, ArrowOptions { layout, ..ArrowOptions::default() })
                 .unwrap_or_else(|error| panic!("{}: {error}", document.name));
@@ -147,7 +146,7 @@ fn golden_files_are_copied_with_all_their_types_and_values() {
         #[cfg(feature = "parquet")]
         if let Some(copy) = copied_to_parquet(&file).unwrap_or_else(|error| panic!("{}: {error}", document.name)) {
             let mut lines = JsonSink::new(Vec::new());
-            let mut source = jird_formats::ParquetSource::from_bytes(copy).unwrap();
+            let mut source = jird_formats::ColumnSource::parquet_bytes(copy).unwrap();
             assert_eq!(source.schema().fields(), &fields(&file), "{}", document.name);
             event::copy(&mut source, &mut lines).unwrap();
             assert_eq!(String::from_utf8(lines.into_inner()).unwrap(), wanted, "{}", document.name);
@@ -161,7 +160,7 @@ fn golden_files_are_copied_with_all_their_types_and_values() {
 fn rows_that_were_sent_as_records_are_not_in_the_next_batch() {
     let options = ArrowOptions { batch_rows: 3, ..ArrowOptions::default() };
     let file = to_arrow(r#"{"a":1} {"a":2} {"a":3} {"a":4} {"a":5}"#, options);
-    let mut source = ArrowSource::new(&file[..]).unwrap();
+    let mut source = ColumnSource::arrow(&file[..]).unwrap();
     let mut lines = JsonSink::new(Vec::new());
     let mut rows = Vec::new();
     assert!(source.send_record(&mut lines).unwrap());
@@ -177,7 +176,7 @@ fn rows_that_were_sent_as_records_are_not_in_the_next_batch() {
 fn keys_and_values_outside_the_plan_are_errors() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64).with("x", ColumnType::Float64);
     let failure = |text: &str| {
-        let mut sink = ArrowSink::new(Vec::new(), &plan, ArrowOptions::default()).unwrap();
+        let mut sink = ColumnSink::arrow(Vec::new(), &plan, ArrowOptions::default()).unwrap();
         let failed = event::copy(&mut event::JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap_err();
         assert!(sink.into_table().into_inner().is_err_and(|error| error.kind() == ErrorKind::Other));
         assert!(matches!(failed, Failure::Sink(_, place) if place.record == 1));
@@ -200,9 +199,9 @@ fn keys_and_values_outside_the_plan_are_errors() {
 fn columns_are_chosen_by_name_or_by_the_sink() {
     let file = to_arrow(r#"{"a":1,"b":"x","c":[2]} {"a":3,"c":null}"#, ArrowOptions::default());
     let mut lines = JsonSink::new(Vec::new());
-    event::copy(&mut ArrowSource::new(&file[..]).unwrap().columns(["c", "a"]).unwrap(), &mut lines).unwrap();
+    event::copy(&mut ColumnSource::arrow(&file[..]).unwrap().columns(["c", "a"]).unwrap(), &mut lines).unwrap();
     assert_eq!(lines.into_inner(), b"{\"c\":[2],\"a\":1}\n{\"c\":null,\"a\":3}\n");
-    let missing = ArrowSource::new(&file[..]).unwrap().columns(["d"]);
+    let missing = ColumnSource::arrow(&file[..]).unwrap().columns(["d"]);
     assert!(missing.is_err_and(|error| error.kind() == ErrorKind::Missing));
 }
 
@@ -217,7 +216,7 @@ fn nan_is_an_error_unless_null_is_asked_for() {
     let told = "the column \"x\" holds NaN, which JSON does not have, in record 2";
     assert_eq!(lines_of(&file), Err(told.to_owned()));
     let mut lines = JsonSink::new(Vec::new());
-    event::copy(&mut ArrowSource::new(&file[..]).unwrap().not_finite(NotFinite::Null), &mut lines).unwrap();
+    event::copy(&mut ColumnSource::arrow(&file[..]).unwrap().not_finite(NotFinite::Null), &mut lines).unwrap();
     assert_eq!(lines.into_inner(), b"{\"x\":1.5}\n{\"x\":null}\n");
 }
 
@@ -300,7 +299,7 @@ fn a_value_beyond_json_is_an_error_of_its_record_only() {
     use jird_formats::ErrorKind::{Json, NotFinite, Time};
     let file = untold();
     for by_name in [false, true] {
-        let mut source = ArrowSource::new(&file[..]).unwrap();
+        let mut source = ColumnSource::arrow(&file[..]).unwrap();
         if by_name {
             source = source.columns(["x", "t", "j", "l", "m"]).unwrap();
         }
@@ -334,7 +333,7 @@ fn a_value_beyond_json_is_an_error_of_its_record_only() {
         assert_eq!(String::from_utf8(lines.into_inner()).unwrap(), good);
     }
     // Of one column alone, another is wrong.
-    let mut source = ArrowSource::new(&file[..]).unwrap().columns(["j"]).unwrap();
+    let mut source = ColumnSource::arrow(&file[..]).unwrap().columns(["j"]).unwrap();
     let failed = event::copy(&mut source, &mut JsonSink::new(Vec::new())).unwrap_err();
     assert!(matches!(&failed, Failure::Source(error) if error.kind() == Json), "{failed}");
     assert_eq!(source.bad_record().unwrap(), br#"{"j":not JSON: "1,\"x\":2"}"#);

@@ -7,21 +7,21 @@ mod same;
 use common::{corpus, files};
 use jird::event::{self, Interest, JsonSink, JsonSource, Key, Numeral, Sink};
 use jird_formats::{
-    ArrowSource, ColumnPlan, ColumnType, Error, ErrorKind, ParquetBatches, ParquetCompression, ParquetOptions,
-    ParquetSink, ParquetSource,
+    ColumnPlan, ColumnSink, ColumnSource, ColumnType, Error, ErrorKind, ParquetBatches, ParquetCompression,
+    ParquetOptions,
 };
 use same::{assert_survives, plan_of};
 use std::fmt::Write as _;
 
 fn to_parquet(text: &str, options: ParquetOptions) -> Vec<u8> {
-    let mut sink = ParquetSink::new(Vec::new(), &plan_of(text), options).unwrap();
+    let mut sink = ColumnSink::parquet(Vec::new(), &plan_of(text), options).unwrap();
     event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap();
     sink.into_table().into_inner().unwrap()
 }
 
 fn lines_of(file: &[u8]) -> Result<String, String> {
     let mut lines = JsonSink::new(Vec::new());
-    let mut source = ParquetSource::from_bytes(file.to_vec()).map_err(|error| error.to_string())?;
+    let mut source = ColumnSource::parquet_bytes(file.to_vec()).map_err(|error| error.to_string())?;
     event::copy(&mut source, &mut lines).map_err(|error| error.to_string())?;
     Ok(String::from_utf8(lines.into_inner()).unwrap())
 }
@@ -71,7 +71,7 @@ fn many_rows_come_back_in_order_whatever_their_batches() {
     for row_group_rows in [1000, 4096, 5000, 1 << 20] {
         let file = to_parquet(&text, ParquetOptions { row_group_rows, ..ParquetOptions::default() });
         assert_eq!(lines_of(&file).unwrap(), text);
-        assert_eq!(ParquetSource::from_bytes(file).unwrap().rows(), 20_000);
+        assert_eq!(ColumnSource::parquet_bytes(file).unwrap().rows(), Some(20_000));
     }
 }
 
@@ -103,7 +103,7 @@ fn a_sink_may_skip_a_key_in_some_records_and_take_it_in_others() {
     let text = lines(20_000, |row| format!(r#"{{"row":{row},"one":1}}"#));
     let file = to_parquet(&text, ParquetOptions { row_group_rows: 6000, ..ParquetOptions::default() });
     let mut sink = Fickle { record: 0, sum: 0 };
-    event::copy(&mut ParquetSource::from_bytes(file).unwrap(), &mut sink).unwrap();
+    event::copy(&mut ColumnSource::parquet_bytes(file).unwrap(), &mut sink).unwrap();
     assert_eq!(sink.sum, (7777..20_000).sum::<i64>() + (20_000 - 11_111));
 }
 
@@ -112,11 +112,11 @@ fn bytes_and_timestamps_survive() {
     let Some(root) = corpus() else { return };
     for name in ["datetime", "binary", "primitive", "decimal", "nested", "map"] {
         let file = std::fs::read(root.join(format!("conformance/arrow/cpp-21.0.0/generated_{name}.stream"))).unwrap();
-        let source = || ArrowSource::new(&file[..]).unwrap();
+        let source = || ColumnSource::arrow(&file[..]).unwrap();
         let mut schema = jird_formats::Rows::new(jird_formats::Schema::default());
         event::copy(&mut source(), &mut schema).unwrap();
         let mut sink =
-            ParquetSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ParquetOptions::default()).unwrap();
+            ColumnSink::parquet(Vec::new(), &ColumnPlan::of(schema.table()), ParquetOptions::default()).unwrap();
         event::copy(&mut source(), &mut sink).unwrap();
         let copy = sink.into_table().into_inner().unwrap();
         let mut lines = JsonSink::new(Vec::new());
@@ -131,7 +131,7 @@ fn a_plan_for_the_first_records_fails_or_is_the_plan_for_all() {
     let (mut failed, mut same) = (0, 0);
     for first in 1..100 {
         let plan = plan_of(&text.lines().take(first).collect::<String>());
-        let mut sink = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
+        let mut sink = ColumnSink::parquet(Vec::new(), &plan, ParquetOptions::default()).unwrap();
         match event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink) {
             Ok(()) => {
                 assert_eq!(plan, plan_of(&text), "{first} records");
@@ -147,7 +147,7 @@ fn a_plan_for_the_first_records_fails_or_is_the_plan_for_all() {
 fn keys_and_values_outside_the_plan_are_errors_and_leave_no_file() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64);
     for text in [r#"{"id":1} {"id":1.5}"#, r#"{"id":1} {"other":2}"#, r#"{"id":1} 5"#] {
-        let mut sink = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
+        let mut sink = ColumnSink::parquet(Vec::new(), &plan, ParquetOptions::default()).unwrap();
         let failed = event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap_err();
         assert!(failed.to_string().contains("at record 2 at line 1"), "{failed}");
         assert!(sink.into_table().into_inner().is_err_and(|error| error.kind() == ErrorKind::Other));
@@ -172,7 +172,7 @@ fn a_full_disk_is_reported() {
     let text = lines(100_000, |row| format!(r#"{{"row":{row},"text":"row {row}"}}"#));
     for space in [0, 100, 200_000] {
         let options = ParquetOptions { row_group_rows: 10_000, ..ParquetOptions::default() };
-        let failed = match ParquetSink::new(Full(space), &plan_of(&text), options) {
+        let failed = match ColumnSink::parquet(Full(space), &plan_of(&text), options) {
             Ok(mut sink) => {
                 event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap_err().to_string()
             }
@@ -192,7 +192,7 @@ fn a_truncated_file_is_an_error() {
 
 /// A copy of a file, batch by batch.
 fn copied(file: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut source = ParquetSource::from_bytes(file.to_vec())?;
+    let mut source = ColumnSource::parquet_bytes(file.to_vec())?;
     let mut batches = ParquetBatches::new(Vec::new(), source.batch_schema(), ParquetOptions::default())?;
     while let Some(batch) = source.next_batch()? {
         batches.write(&batch)?;

@@ -6,14 +6,13 @@
 
 use super::feed::Feed;
 use super::jobs::once;
-use super::open::{Opened, Reader};
+use super::open::Opened;
 use super::source::{Content, content};
 use anyhow::{Context, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use jird_formats::files::FileFormat;
-use jird_formats::{ArrowBatches, ArrowOptions, ArrowSource, ParquetBatches, ParquetOptions, ParquetSource};
-use std::fs::File;
+use jird_formats::{ArrowBatches, ArrowOptions, ColumnSource, ParquetBatches, ParquetOptions};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,40 +42,16 @@ pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: FileForma
         } else {
             let mut batches = ArrowBatches::new(out, &schema, ArrowOptions::default())?;
             each(&mut tables, &schema, feed, |batch| batches.write(batch))?;
-            batches.finish()?;
-            Ok(batches.into_inner()?)
+            Ok(batches.finish()?)
         }
     })?;
     Ok(true)
 }
 
-/// A source of batches.
-enum Batches {
-    Arrow(Box<ArrowSource<Reader>>),
-    Parquet(Box<ParquetSource<File>>),
-}
-
 struct Table {
     /// The name that messages use.
     name: String,
-    batches: Batches,
-}
-
-impl Table {
-    fn schema(&self) -> SchemaRef {
-        match &self.batches {
-            Batches::Arrow(source) => source.batch_schema(),
-            Batches::Parquet(source) => source.batch_schema(),
-        }
-    }
-
-    fn next(&mut self) -> Result<Option<RecordBatch>> {
-        match &mut self.batches {
-            Batches::Arrow(source) => source.next_batch(),
-            Batches::Parquet(source) => source.next_batch(),
-        }
-        .with_context(|| self.name.clone())
-    }
+    source: Box<ColumnSource<'static>>,
 }
 
 /// The inputs as sources of batches; `None` if one has none.
@@ -85,12 +60,8 @@ fn tables(inputs: &mut [Opened], feed: &Feed) -> Result<Option<Vec<Table>>> {
     for input in inputs {
         // If this input has records only, it will be read again.
         input.spool()?;
-        let batches = match content(input, &feed.reading)? {
-            Content::Arrow(source) => Batches::Arrow(source),
-            Content::Parquet(source) => Batches::Parquet(source),
-            _ => return Ok(None),
-        };
-        tables.push(Table { name: input.name.clone(), batches });
+        let Content::Columns(source) = content(input, &feed.reading)? else { return Ok(None) };
+        tables.push(Table { name: input.name.clone(), source });
     }
     Ok(Some(tables))
 }
@@ -98,7 +69,7 @@ fn tables(inputs: &mut [Opened], feed: &Feed) -> Result<Option<Vec<Table>>> {
 /// The schema of the first table, if the others have columns of the same names and types. A column may be null if it
 /// may be null in one of them.
 fn common(tables: &[Table]) -> Option<SchemaRef> {
-    let mut schemas = tables.iter().map(Table::schema);
+    let mut schemas = tables.iter().map(|table| table.source.batch_schema());
     let first = schemas.next()?;
     let mut fields: Vec<Field> = first.fields().iter().map(|field| field.as_ref().clone()).collect();
     for schema in schemas {
@@ -124,7 +95,7 @@ fn each(
 ) -> Result<()> {
     for table in tables {
         while feed.left() > 0 {
-            let Some(batch) = table.next()? else { break };
+            let Some(batch) = table.source.next_batch().with_context(|| table.name.clone())? else { break };
             let rows = batch.num_rows().min(usize::try_from(feed.left()).unwrap_or(usize::MAX));
             write(&batch.slice(0, rows).with_schema(schema.clone())?)?;
             feed.add(rows as u64, 0);

@@ -4,14 +4,12 @@ use super::columns;
 use super::open::{Opened, Reader, buffered};
 use crate::outcome::BadData;
 use anyhow::{Context, Error, Result, bail};
-use arrow_schema::Schema;
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::{FileFormat, Quarantined};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
-use jird_formats::{ArrowSource, BadRow, CsvSource, Dialect, DialectChoice, Empty, ErrorKind, ParquetSource, Recover};
-use std::fs::File;
+use jird_formats::{BadRow, ColumnSource, CsvSource, Dialect, DialectChoice, Empty, ErrorKind, Recover};
 
 /// How to read an input.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +38,8 @@ pub(super) enum AnySource<'c> {
     Piece(JsonSource<jird::de::SliceRead<'c>>),
     Csv(Box<CsvSource<Reader>>),
     Sqlite(SqliteSource<'c>),
-    Parquet(Box<ParquetSource<File>>),
-    Arrow(Box<ArrowSource<Reader>>),
+    /// Arrow or Parquet.
+    Columns(Box<ColumnSource<'static>>),
 }
 
 /// The database, if the input is one.
@@ -73,8 +71,8 @@ pub(super) enum Content {
     /// One or several documents, and the pattern of the records in them.
     Json(Reader, Pattern),
     Csv(Box<CsvSource<Reader>>),
-    Parquet(Box<ParquetSource<File>>),
-    Arrow(Box<ArrowSource<Reader>>),
+    /// Arrow or Parquet.
+    Columns(Box<ColumnSource<'static>>),
 }
 
 impl Content {
@@ -94,8 +92,7 @@ impl Content {
                 read(&mut AnySource::Json(source.records(records)))
             }
             Self::Csv(source) => read(&mut AnySource::Csv(source)),
-            Self::Parquet(source) => read(&mut AnySource::Parquet(source)),
-            Self::Arrow(source) => read(&mut AnySource::Arrow(source)),
+            Self::Columns(source) => read(&mut AnySource::Columns(source)),
         }
     }
 }
@@ -113,7 +110,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
     }
     let named = reading.from.or(opened.format_of_name());
     if named == Some(FileFormat::Parquet) {
-        return parquet(opened, reading);
+        return wanted(ColumnSource::parquet(opened.file()?), opened, reading);
     }
     let text = opened.read()?;
     let is_csv = reading.csv.is_given().then_some(FileFormat::Csv);
@@ -146,17 +143,8 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
             let source = CsvSource::with_dialect(reader, dialect).record_bytes_max(reading.record_limit);
             Content::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
         }
-        FileFormat::Arrow => {
-            let source = ArrowSource::new(reader).with_context(|| opened.name.clone())?;
-            check_columns(opened, source.schema(), reading)?;
-            Content::Arrow(Box::new(match &reading.columns {
-                Some(columns) => {
-                    source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?
-                }
-                None => source,
-            }))
-        }
-        FileFormat::Parquet => parquet(opened, reading)?,
+        FileFormat::Arrow => wanted(ColumnSource::arrow(reader), opened, reading)?,
+        FileFormat::Parquet => wanted(ColumnSource::parquet(opened.file()?), opened, reading)?,
         FileFormat::Sqlite => bail!("{}: a database is read from its file", opened.name),
     })
 }
@@ -165,22 +153,20 @@ fn wrong_encoding(name: &str, encoding: Encoding) -> Error {
     BadData(format!("{name}: {encoding}")).into()
 }
 
-fn parquet(opened: &mut Opened, reading: &Reading) -> Result<Content> {
-    let source = ParquetSource::open(opened.file()?).with_context(|| opened.name.clone())?;
-    check_columns(opened, source.schema(), reading)?;
-    Ok(Content::Parquet(Box::new(match &reading.columns {
-        Some(columns) => source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?,
-        None => source,
-    })))
-}
-
-/// Returns an error that names the nearest columns if a wanted one is missing.
-fn check_columns(opened: &Opened, schema: &Schema, reading: &Reading) -> Result<()> {
-    let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    match columns::missing(reading.columns.as_deref().unwrap_or_default(), &names) {
-        Some(message) => bail!("{}: {message}", opened.name),
-        None => Ok(()),
+/// The wanted columns of a source. If one is missing, the error names the nearest.
+fn wanted(
+    source: Result<ColumnSource<'static>, jird_formats::Error>,
+    opened: &Opened,
+    reading: &Reading,
+) -> Result<Content> {
+    let source = source.with_context(|| opened.name.clone())?;
+    let Some(names) = &reading.columns else { return Ok(Content::Columns(Box::new(source))) };
+    let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().as_str()).collect();
+    if let Some(message) = columns::missing(names, &known) {
+        bail!("{}: {message}", opened.name);
     }
+    let source = source.columns(names.iter().map(String::as_str)).with_context(|| opened.name.clone())?;
+    Ok(Content::Columns(Box::new(source)))
 }
 
 fn only_table(connection: &Connection) -> Result<String> {
@@ -206,7 +192,7 @@ impl AnySource<'_> {
         match self {
             Self::Piece(source) => source.records_begun(),
             Self::Sqlite(source) => source.records_begun(),
-            Self::Json(_) | Self::Lines(_) | Self::Csv(_) | Self::Parquet(_) | Self::Arrow(_) => 0,
+            Self::Json(_) | Self::Lines(_) | Self::Csv(_) | Self::Columns(_) => 0,
         }
     }
 
@@ -217,8 +203,7 @@ impl AnySource<'_> {
             Self::Piece(source) => bad_line(source, error),
             Self::Csv(source) => bad_row(&mut **source, error),
             Self::Sqlite(source) => bad_row(source, error),
-            Self::Parquet(source) => bad_row(&mut **source, error),
-            Self::Arrow(source) => bad_row(&mut **source, error),
+            Self::Columns(source) => bad_row(&mut **source, error),
             Self::Json(_) => Ok(None),
         }
     }
@@ -251,7 +236,7 @@ impl AnySource<'_> {
         match self {
             // CSV with typed columns does not, but those are not used here.
             Self::Json(_) | Self::Lines(_) | Self::Piece(_) | Self::Csv(_) => true,
-            Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => false,
+            Self::Sqlite(_) | Self::Columns(_) => false,
         }
     }
 }
@@ -294,8 +279,7 @@ impl Source for AnySource<'_> {
             Self::Piece(source) => source.send_record(sink).map_err(erased),
             Self::Csv(source) => source.send_record(sink).map_err(erased),
             Self::Sqlite(source) => source.send_record(sink).map_err(erased),
-            Self::Parquet(source) => source.send_record(sink).map_err(erased),
-            Self::Arrow(source) => source.send_record(sink).map_err(erased),
+            Self::Columns(source) => source.send_record(sink).map_err(erased),
         }
     }
 }

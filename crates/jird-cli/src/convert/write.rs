@@ -10,9 +10,7 @@ use anyhow::{Context, Error, Result, bail};
 use jird::event::{JsonSink, Sink};
 use jird::hooks::event::Parts;
 use jird_formats::files::FileFormat;
-use jird_formats::{
-    ArrowOptions, ArrowSink, ColumnPlan, CsvSink, Dialect, ErrorKind, ParquetOptions, ParquetSink, Rows, Schema,
-};
+use jird_formats::{ArrowOptions, ColumnPlan, ColumnSink, CsvSink, Dialect, ErrorKind, ParquetOptions, Rows, Schema};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -88,15 +86,15 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: FileFormat, feed: &m
             share_all(inputs, feed, &mut rows)?;
             Ok(rows.into_table().into_inner())
         }),
-        FileFormat::Parquet => planned(inputs, path, feed, |inputs, out, schema, feed| {
-            let mut rows = ParquetSink::new(out, &ColumnPlan::of(schema), ParquetOptions::default())?;
-            // The sink encodes and compresses in a thread of its own.
-            send_all(inputs, feed, &mut rows, 2)?;
-            Ok(rows.into_table().into_inner()?)
-        }),
-        FileFormat::Arrow => planned(inputs, path, feed, |inputs, out, schema, feed| {
-            let mut rows = ArrowSink::new(out, &ColumnPlan::of(schema), ArrowOptions::default())?;
-            send_all(inputs, feed, &mut rows, 1)?;
+        FileFormat::Parquet | FileFormat::Arrow => planned(inputs, path, feed, |inputs, out, schema, feed| {
+            let plan = ColumnPlan::of(schema);
+            let (mut rows, threads) = if format == FileFormat::Parquet {
+                // The sink encodes and compresses in a thread of its own.
+                (ColumnSink::parquet(out, &plan, ParquetOptions::default())?, 2)
+            } else {
+                (ColumnSink::arrow(out, &plan, ArrowOptions::default())?, 1)
+            };
+            send_all(inputs, feed, &mut rows, threads)?;
             Ok(rows.into_table().into_inner()?)
         }),
         FileFormat::Sqlite | FileFormat::Quarantine => bail!("this is not written by records"),

@@ -324,7 +324,7 @@ fn panicking(file: &[u8]) -> Vec<Vec<u8>> {
         let mut damaged = file.to_vec();
         damaged[at] = value;
         PANICS.set(0);
-        if let Ok(mut source) = jird_formats::ParquetSource::from_bytes(damaged.clone()) {
+        if let Ok(mut source) = jird_formats::ColumnSource::parquet_bytes(damaged.clone()) {
             let _ = source.send(&mut JsonSink::new(Vec::new()));
         }
         if PANICS.get() > 0 {

@@ -1,7 +1,7 @@
 //! Writes batches as Arrow IPC.
 
 use super::dictionaries::{Dictionaries, has_dictionary};
-use super::error::unfinished;
+use super::sink::Encode;
 use crate::error::Error;
 use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
@@ -9,8 +9,8 @@ use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamW
 use arrow_schema::Schema;
 use std::io::Write;
 
-/// Writes record batches as Arrow IPC, for programs that already have batches. [`ArrowSink`](crate::ArrowSink) makes
-/// batches from records, and writes them with this type.
+/// Writes record batches as Arrow IPC, for programs that already have batches. [`ColumnSink`](crate::ColumnSink)
+/// makes batches from records, and writes them with this type.
 ///
 /// Each batch is written unchanged, with the rows that it has. In a file, each column has one dictionary: batches whose
 /// dictionaries differ get other keys for the same values.
@@ -18,16 +18,14 @@ use std::io::Write;
 /// ```
 /// use jird_formats::{ArrowBatches, ArrowOptions, ColumnPlan};
 /// let schema = ColumnPlan::new().schema();
-/// let mut batches = ArrowBatches::new(Vec::new(), &schema, ArrowOptions::default())?;
-/// batches.finish()?;
-/// assert!(batches.get_mut().starts_with(b"ARROW1"));
+/// let batches = ArrowBatches::new(Vec::new(), &schema, ArrowOptions::default())?;
+/// assert!(batches.finish()?.starts_with(b"ARROW1"));
 /// # Ok::<(), jird_formats::Error>(())
 /// ```
 pub struct ArrowBatches<W: Write> {
     writer: Writer<W>,
     /// For a file with columns that have dictionaries.
     dictionaries: Option<Dictionaries>,
-    is_finished: bool,
 }
 
 /// How Arrow IPC is written.
@@ -89,7 +87,7 @@ impl<W: Write> ArrowBatches<W> {
             }
             ArrowLayout::Stream => Writer::Stream(StreamWriter::try_new_with_options(writer, schema, how)?),
         };
-        Ok(Self { writer, dictionaries, is_finished: false })
+        Ok(Self { writer, dictionaries })
     }
 
     /// Writes a batch, which must have the schema.
@@ -105,22 +103,6 @@ impl<W: Write> ArrowBatches<W> {
         }?)
     }
 
-    /// Writes the part after the last batch. Unfinished output is not an Arrow file.
-    pub fn finish(&mut self) -> Result<(), Error> {
-        match &mut self.writer {
-            Writer::File(writer) => {
-                writer.finish()?;
-                writer.flush()?;
-            }
-            Writer::Stream(writer) => {
-                writer.finish()?;
-                writer.flush()?;
-            }
-        }
-        self.is_finished = true;
-        Ok(())
-    }
-
     /// The writer. If it is a buffer, the caller may empty it between two batches, because nothing is read back from
     /// it.
     pub fn get_mut(&mut self) -> &mut W {
@@ -130,15 +112,21 @@ impl<W: Write> ArrowBatches<W> {
         }
     }
 
-    /// The writer, after everything is written.
-    ///
-    /// # Errors
-    /// If the batches were not finished.
-    pub fn into_inner(self) -> Result<W, Error> {
-        match self.writer {
-            _ if !self.is_finished => Err(unfinished()),
-            Writer::File(writer) => Ok(writer.into_inner()?),
-            Writer::Stream(writer) => Ok(writer.into_inner()?),
-        }
+    /// Writes the part after the last batch. Unfinished output is not an Arrow file.
+    pub fn finish(self) -> Result<W, Error> {
+        Ok(match self.writer {
+            Writer::File(writer) => writer.into_inner(),
+            Writer::Stream(writer) => writer.into_inner(),
+        }?)
+    }
+}
+
+impl<W: Write> Encode<W> for ArrowBatches<W> {
+    fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
+        Self::write(self, &batch)
+    }
+
+    fn finish(self: Box<Self>) -> Result<W, Error> {
+        Self::finish(*self)
     }
 }

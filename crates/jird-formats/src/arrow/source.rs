@@ -1,77 +1,158 @@
-//! Arrow IPC as a source.
+//! Files that hold columns as a source of records.
 
-use super::check;
-use super::column::NotFinite;
-use super::cursor::{Batches, Cursor};
-use super::error::{malformed, unsupported};
+use super::column::{ArrowColumn, ArrowStop, NotFinite, Sending, WrittenDown};
+use super::error::{malformed, missing};
+use super::stream::Stream;
+use crate::bad_value::RawRecord;
 use crate::error::Error;
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_buffer::{Buffer, MutableBuffer};
-use arrow_ipc::{Message, MetadataVersion};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use jird::event::{Failure, Sink, Source};
-use std::collections::HashMap;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema, SchemaRef};
+use jird::Path;
+use jird::event::{Failure, Interest, Key, Place, Sink, Source};
+use jird::record::Predicate;
 use std::io::Read;
 use std::sync::Arc;
 
-/// Arrow IPC as a source. It reads both files (also called Feather) and streams, and tells them apart by their first
-/// bytes. Each row is a record. Memory is bounded by the largest batch.
+/// A file that holds columns, read one batch of rows at a time.
+pub(crate) trait Batches {
+    /// The names and types of all columns.
+    fn schema(&self) -> SchemaRef;
+
+    /// Moves to the next batch, and returns its number of rows; `None` at the end.
+    fn advance(&mut self) -> Result<Option<usize>, Error>;
+
+    /// Reads these columns of the batch. The indices ascend.
+    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error>;
+
+    /// Leaves out batches whose statistics rule out that the predicate is true. Slot `i` of it is `paths[i]`.
+    fn leave_out(&mut self, _predicate: &Predicate, _paths: &[Path]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The number of rows that were left out before this batch, since the one before it.
+    fn left_out(&mut self) -> u64 {
+        0
+    }
+
+    /// The number of rows of the file, if it says so.
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A file that holds columns as a source: Arrow IPC or Parquet. Each row is a record, in the order of the file.
 ///
-/// A file is read from beginning to end, without seeking. Its footer must exist and list as many batches as were read.
-/// Only the columns that the sink takes are decoded.
+/// A column is read when a sink first takes one of its values, and those that were taken in one batch are read together
+/// in the next. So columns that no sink takes are not decoded. Memory is bounded by the largest batch.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
-/// use jird_formats::{ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, Rows, Schema};
+/// use jird_formats::{ArrowOptions, ColumnPlan, ColumnSink, ColumnSource, Rows, Schema};
 /// let text = br#"{"id":18446744073709551615,"tags":["a"]} {"id":7}"#;
 /// let mut schema = Rows::new(Schema::default());
 /// event::copy(&mut JsonSource::from_slice(text), &mut schema)?;
-/// let mut sink = ArrowSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ArrowOptions::default())?;
+/// let mut sink = ColumnSink::arrow(Vec::new(), &ColumnPlan::of(schema.table()), ArrowOptions::default())?;
 /// event::copy(&mut JsonSource::from_slice(text), &mut sink)?;
 /// let file = sink.into_table().into_inner()?;
 ///
 /// let mut lines = JsonSink::new(Vec::new());
-/// event::copy(&mut ArrowSource::new(&file[..])?, &mut lines)?;
+/// event::copy(&mut ColumnSource::arrow(&file[..])?, &mut lines)?;
 /// assert_eq!(lines.into_inner(), br#"{"id":18446744073709551615,"tags":["a"]}
 /// {"id":7,"tags":null}
 /// "#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct ArrowSource<R> {
-    cursor: Cursor<Stream<R>>,
+pub struct ColumnSource<'r> {
+    batches: Box<dyn Batches + Send + 'r>,
+    schema: SchemaRef,
+    not_finite: NotFinite,
+    /// The columns that are sent.
+    sent: Vec<usize>,
+    /// The columns of this batch that were read.
+    columns: Vec<Option<ArrowColumn>>,
+    /// Whether each column was ever taken.
+    wanted: Vec<bool>,
+    /// The number of columns to read at once when one turns out to be missing. It doubles each time, so that a wide
+    /// batch does not take quadratic time.
+    stride: usize,
+    row: usize,
+    rows: usize,
+    record: u64,
 }
 
-impl<R: Read> ArrowSource<R> {
-    /// Reads up to the end of the schema. If the reader is a file, it should have a buffer.
-    pub fn new(reader: R) -> Result<Self, Error> {
-        let (stream, schema) = Stream::open(reader)?;
-        Ok(Self { cursor: Cursor::new(stream, schema) })
+impl<'r> ColumnSource<'r> {
+    /// Arrow IPC. It reads both files (also called Feather) and streams, and tells them apart by their first bytes. If
+    /// the reader is a file, it should have a buffer.
+    ///
+    /// A file is read from beginning to end, without seeking. Its footer must exist and list as many batches as were
+    /// read. This function reads up to the end of the schema.
+    pub fn arrow(reader: impl Read + Send + 'r) -> Result<Self, Error> {
+        Ok(Self::new(Stream::open(reader)?))
     }
 
-    /// Sends only these columns, in this order.
+    pub(crate) fn new(batches: impl Batches + Send + 'r) -> Self {
+        let schema = batches.schema();
+        let width = schema.fields().len();
+        Self {
+            batches: Box::new(batches),
+            schema,
+            not_finite: NotFinite::default(),
+            sent: (0..width).collect(),
+            columns: (0..width).map(|_| None).collect(),
+            wanted: vec![false; width],
+            stride: 1,
+            row: 0,
+            rows: 0,
+            record: 0,
+        }
+    }
+
+    /// Reads and sends only these columns, in this order.
     ///
     /// # Errors
     /// If there is no column of one of these names.
     pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
-        self.cursor.select(names)?;
+        let index = |name: &str| self.schema.index_of(name).map_err(|_| missing(name));
+        self.sent = names.into_iter().map(index).collect::<Result<_, _>>()?;
+        self.wanted.fill(false);
+        self.sent.iter().for_each(|column| self.wanted[*column] = true);
         Ok(self)
     }
 
     /// Sets what happens to NaN and infinities. By default they are an error of their record.
     #[must_use]
     pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
-        self.cursor.not_finite = not_finite;
+        self.not_finite = not_finite;
         self
+    }
+
+    /// Leaves out groups of rows whose statistics rule out that the predicate is true. Slot `i` of the predicate is
+    /// `paths[i]`. Rows of the other groups are all sent, whether they match or not. Costs nothing per row.
+    ///
+    /// Only Parquet has statistics. They decide ordered comparisons and `in`, for columns of integers, doubles and
+    /// texts.
+    ///
+    /// # Errors
+    /// If the statistics are damaged.
+    pub fn skip_groups(mut self, predicate: &Predicate, paths: &[Path]) -> Result<Self, Error> {
+        self.batches.leave_out(predicate, paths)?;
+        Ok(self)
+    }
+
+    /// The number of rows, if the file says it at once: Parquet does.
+    pub fn rows(&self) -> Option<u64> {
+        self.batches.rows()
     }
 
     /// The names and types of the columns.
     pub fn schema(&self) -> &Schema {
-        &self.cursor.schema
+        &self.schema
     }
 
     /// The names and types of the columns that are sent: those of the batches.
     pub fn batch_schema(&self) -> SchemaRef {
-        self.cursor.sent_schema()
+        let fields = self.sent.iter().map(|column| self.schema.fields()[*column].clone());
+        Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), self.schema.metadata().clone()))
     }
 
     /// The next rows as a batch of columns, which have the types and the values of the file; `None` at the end. Rows
@@ -80,247 +161,143 @@ impl<R: Read> ArrowSource<R> {
     /// # Errors
     /// If the file is damaged or cannot be read.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
-        self.cursor.next_record_batch()
+        self.sent.iter().for_each(|column| self.wanted[*column] = true);
+        while self.row == self.rows {
+            if !self.advance()? {
+                return Ok(None);
+            }
+        }
+        let mut columns = self.sent.clone();
+        columns.sort_unstable();
+        columns.dedup();
+        let arrays = self.arrays(&columns)?;
+        let of =
+            |column: &usize| columns.binary_search(column).map_or_else(|_| unreachable!(), |at| arrays[at].clone());
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        let arrays = self.sent.iter().map(of).collect();
+        let batch = RecordBatch::try_new_with_options(self.batch_schema(), arrays, &options)?;
+        let batch = batch.slice(self.row, self.rows - self.row);
+        self.record += batch.num_rows() as u64;
+        self.row = self.rows;
+        Ok(Some(batch))
     }
 
-    /// The record that the last [error of a record](Error::is_of_record) is about, as JSON. The values that JSON cannot
-    /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
+    /// The record that was sent last, or that the last [error of a record](Error::is_of_record) is about, as JSON. The
+    /// values that JSON cannot represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
     ///
     /// # Errors
     /// Errors from reading the record's columns that were not read before.
     pub fn bad_record(&mut self) -> Result<Vec<u8>, Error> {
-        self.cursor.bad_record()
-    }
-}
-
-impl<R: Read> Source for ArrowSource<R> {
-    type Error = Error;
-
-    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
-        self.cursor.send_record(sink)
-    }
-}
-
-/// The first and last bytes of a file, which a stream does not have.
-const MAGIC: &[u8; 6] = b"ARROW1";
-/// The number of bytes that tell a file from a stream.
-const HEAD: usize = 8;
-/// The most bytes to which a file's magic is padded.
-const HEAD_MAX: usize = 512;
-/// The first bytes of a message, except in the oldest streams.
-const CONTINUATION: [u8; 4] = [0xFF; 4];
-/// The least step in which memory is allocated. The reader does not allocate as much as a length in the file claims.
-const STEP: usize = 1 << 20;
-
-struct Stream<R> {
-    reader: R,
-    is_file: bool,
-    schema: SchemaRef,
-    /// Every dictionary's id, with the type of its values.
-    dictionary_types: HashMap<i64, DataType>,
-    dictionaries: HashMap<i64, ArrayRef>,
-    batches: usize,
-    /// The current batch's message and body.
-    batch: Option<(Vec<u8>, Buffer)>,
-}
-
-impl<R: Read> Stream<R> {
-    fn open(mut reader: R) -> Result<(Self, SchemaRef), Error> {
-        let mut head = [0; HEAD];
-        read_exact(&mut reader, &mut head)?;
-        let is_file = head.starts_with(MAGIC);
-        if is_file {
-            // The magic is padded with zeros to eight bytes or to some power of two.
-            for _ in 0..HEAD_MAX / HEAD {
-                read_exact(&mut reader, &mut head)?;
-                if head != [0; HEAD] {
-                    break;
+        let mut record = RawRecord::default();
+        let Some(row) = self.row.checked_sub(1) else { return Ok(Vec::new()) };
+        // All columns that are sent are read from now on: after one bad record, others are likely.
+        self.sent.iter().for_each(|column| self.wanted[*column] = true);
+        let is_missing = |column: &usize| self.wanted[*column] && self.columns[*column].is_none();
+        let missing = (0..self.columns.len()).filter(is_missing).collect::<Vec<_>>();
+        self.load(&missing)?;
+        let Ok(()) = record.begin_record(Place::default());
+        let Ok(()) = record.begin_object();
+        for index in &self.sent {
+            let Ok(_) = record.key(Key::new(self.schema.field(*index).name()));
+            if let Some(column) = &self.columns[*index] {
+                match column.send(row, WrittenDown, &mut record) {
+                    Ok(()) => {}
+                    Err(ArrowStop::Source(error)) => return Err(error),
+                    Err(ArrowStop::Sink(never)) => match never {},
                 }
             }
         }
-        let meta = read_meta(&mut reader, Some(head))?;
-        let meta = meta.ok_or_else(|| malformed("the file has no schema"))?;
-        let message = message(&meta)?;
-        let fb = message.header_as_schema().ok_or_else(|| malformed("the first message is not a schema"))?;
-        check::schema(fb)?;
-        let schema = Arc::new(arrow_ipc::convert::fb_to_schema(fb));
-        let mut dictionary_types = HashMap::new();
-        schema.fields().iter().try_for_each(|field| find_dictionaries(field, &mut dictionary_types))?;
-        let stream = Self {
-            reader,
-            is_file,
-            schema: schema.clone(),
-            dictionary_types,
-            dictionaries: HashMap::new(),
-            batches: 0,
-            batch: None,
-        };
-        Ok((stream, schema))
+        let Ok(()) = record.end_object();
+        Ok(record.into_text())
     }
 
-    fn read_dictionary(&mut self, meta: &[u8], body: &Buffer) -> Result<(), Error> {
-        let message = message(meta)?;
-        let header =
-            message.header_as_dictionary_batch().ok_or_else(|| malformed("a dictionary message has no dictionary"))?;
-        let values = header.data().ok_or_else(|| malformed("a dictionary has no values"))?;
-        let of_type = self.dictionary_types.get(&header.id());
-        let of_type = of_type.ok_or_else(|| malformed("no column has this dictionary"))?;
-        check::batch(values, [of_type].into_iter(), message.version(), body)?;
-        let dictionaries = &mut self.dictionaries;
-        Ok(arrow_ipc::reader::read_dictionary(body, header, &self.schema, dictionaries, &message.version())?)
-    }
-
-    /// Checks a file's end: a footer, which has the number of batches, its length, and the magic.
-    fn check_end(&mut self) -> Result<(), Error> {
-        if !self.is_file {
-            return Ok(());
-        }
-        let mut end = Vec::new();
-        // Unlike a message, a footer has an entry for every batch, so only the file's length bounds it.
-        self.reader.read_to_end(&mut end)?;
-        let rest = end.strip_suffix(MAGIC).ok_or_else(|| malformed("the file ends early"))?;
-        let (footer, len) = rest.split_last_chunk().ok_or_else(|| malformed("the file has no footer"))?;
-        if usize::try_from(i32::from_le_bytes(*len)).ok() != Some(footer.len()) {
-            return Err(malformed("the length in the footer is wrong"));
-        }
-        let footer = arrow_ipc::root_as_footer(footer).map_err(malformed)?;
-        let batches = footer.recordBatches().map_or(0, |blocks| blocks.len());
-        if batches == self.batches {
-            Ok(())
-        } else {
-            Err(malformed("the footer does not list the batches of the file"))
-        }
-    }
-}
-
-impl<R: Read> Batches for Stream<R> {
-    fn advance(&mut self) -> Result<Option<usize>, Error> {
-        self.batch = None;
-        while let Some(meta) = read_meta(&mut self.reader, None)? {
-            let message = message(&meta)?;
-            let body = read_body(&mut self.reader, message.bodyLength())?;
-            if message.header_as_dictionary_batch().is_some() {
-                self.read_dictionary(&meta, &body)?;
-            } else if let Some(batch) = message.header_as_record_batch() {
-                let types = self.schema.fields().iter().map(|field| field.data_type());
-                check::batch(batch, types, message.version(), &body)?;
-                let rows = batch.length() as usize;
-                self.batches += 1;
-                self.batch = Some((meta, body));
-                return Ok(Some(rows));
-            } else {
-                return Err(malformed("a message is not a batch"));
+    fn send_row<S: Sink>(&mut self, place: Place, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
+        sink.begin_record(place)?;
+        sink.begin_object()?;
+        for number in 0..self.sent.len() {
+            let index = self.sent[number];
+            if sink.key(Key::numbered(self.schema.field(index).name(), number as u32))? == Interest::Skip {
+                continue;
+            }
+            if self.columns[index].is_none() {
+                self.load_late(index).map_err(ArrowStop::Source)?;
+            }
+            if let Some(column) = &self.columns[index] {
+                let sending = Sending { column: self.schema.field(index).name(), not_finite: self.not_finite };
+                column.send(self.row, sending, sink)?;
             }
         }
-        self.check_end()?;
-        Ok(None)
+        sink.end_object()?;
+        Ok(sink.end_record()?)
     }
 
-    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error> {
-        let Some((meta, body)) = &self.batch else { return Ok(Vec::new()) };
-        let message = message(meta)?;
-        let batch = message.header_as_record_batch().ok_or_else(|| malformed("a batch message has no batch"))?;
-        let (schema, version) = (self.schema.clone(), message.version());
-        let read =
-            arrow_ipc::reader::read_record_batch(body, batch, schema, &self.dictionaries, Some(columns), &version)?;
-        Ok(read.columns().to_vec())
+    /// Moves to the next batch, without reading any of it.
+    fn advance(&mut self) -> Result<bool, Error> {
+        self.columns.fill_with(|| None);
+        let rows = self.batches.advance()?;
+        self.record += self.batches.left_out();
+        (self.row, self.rows, self.stride) = (0, rows.unwrap_or(0), 1);
+        Ok(rows.is_some())
     }
-}
 
-/// Records the types of values of a field's dictionaries.
-fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Result<(), Error> {
-    #[expect(deprecated, reason = "the schema of a stream has the number nowhere else")]
-    let id = field.dict_id();
-    let mut data_type = field.data_type();
-    if let (DataType::Dictionary(_, values), Some(id)) = (data_type, id) {
-        if found.entry(id).or_insert_with(|| (**values).clone()) != &**values {
-            return Err(malformed("a dictionary has two types"));
+    /// Moves to the next batch, and reads the columns that were taken before.
+    fn begin_batch(&mut self) -> Result<bool, Error> {
+        if !self.advance()? {
+            return Ok(false);
         }
-        data_type = values;
+        let wanted = (0..self.wanted.len()).filter(|column| self.wanted[*column]).collect::<Vec<_>>();
+        self.load(&wanted)?;
+        Ok(true)
     }
-    match data_type {
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _) => find_dictionaries(field, found),
-        DataType::Struct(fields) => fields.iter().try_for_each(|field| find_dictionaries(field, found)),
-        DataType::Union(fields, _) => fields.iter().try_for_each(|(_, field)| find_dictionaries(field, found)),
-        DataType::RunEndEncoded(ends, values) => {
-            [ends, values].into_iter().try_for_each(|field| find_dictionaries(field, found))
+
+    /// Reads a column that was not wanted before, and some after it, which may be wanted too.
+    #[cold]
+    fn load_late(&mut self, index: usize) -> Result<(), Error> {
+        self.wanted[index] = true;
+        let end = self.columns.len().min(index + self.stride);
+        self.stride *= 2;
+        let missing = (index..end).filter(|column| self.columns[*column].is_none()).collect::<Vec<_>>();
+        self.load(&missing)
+    }
+
+    fn load(&mut self, columns: &[usize]) -> Result<(), Error> {
+        for (index, array) in columns.iter().zip(&self.arrays(columns)?) {
+            self.columns[*index] = Some(ArrowColumn::new(self.schema.field(*index), array)?);
         }
-        _ => Ok(()),
+        Ok(())
     }
-}
 
-/// Reads a message without its body; `None` at the end of a stream. `head` has eight bytes that were read already.
-fn read_meta(reader: &mut impl Read, head: Option<[u8; HEAD]>) -> Result<Option<Vec<u8>>, Error> {
-    let mut first = [0; 4];
-    let mut meta = Vec::new();
-    let len = match head {
-        Some([a, b, c, d, len @ ..]) if [a, b, c, d] == CONTINUATION => len,
-        // Streams from before 2019 begin with the length.
-        Some([a, b, c, d, rest @ ..]) => {
-            meta.extend_from_slice(&rest);
-            [a, b, c, d]
+    /// One array for each of these columns of the batch, with all of its rows.
+    fn arrays(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error> {
+        if columns.is_empty() || self.rows == 0 {
+            return Ok(Vec::new());
         }
-        None if !read_or_end(reader, &mut first)? => return Ok(None),
-        None if first == CONTINUATION => {
-            read_exact(reader, &mut first)?;
-            first
+        let arrays = self.batches.load(columns)?;
+        if let Some(array) = arrays.iter().find(|array| array.len() != self.rows) {
+            return Err(malformed(format_args!("a column has {} rows, and its batch has {}", array.len(), self.rows)));
         }
-        None => first,
-    };
-    let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| malformed("a message has a negative length"))?;
-    if len == 0 {
-        return Ok(None);
-    }
-    let rest = len.checked_sub(meta.len()).ok_or_else(|| malformed("a message is too short"))?;
-    reader.take(rest as u64).read_to_end(&mut meta)?;
-    if meta.len() == len { Ok(Some(meta)) } else { Err(malformed("the file ends within a message")) }
-}
-
-fn message(meta: &[u8]) -> Result<Message<'_>, Error> {
-    let message = arrow_ipc::root_as_message(meta).map_err(malformed)?;
-    match message.version() {
-        MetadataVersion::V4 | MetadataVersion::V5 => Ok(message),
-        other => Err(unsupported(format_args!("the file has version {other:?} of the format"))),
+        if arrays.len() == columns.len() { Ok(arrays) } else { Err(malformed("a column is missing")) }
     }
 }
 
-/// Reads a body into aligned memory, as arrays require it.
-fn read_body(reader: &mut impl Read, len: i64) -> Result<Buffer, Error> {
-    let len = usize::try_from(len).map_err(|_| malformed("a body has a negative length"))?;
-    let mut body = MutableBuffer::new(len.min(STEP));
-    while body.len() < len {
-        let start = body.len();
-        body.resize(len.min(start.saturating_add(start.max(STEP))), 0);
-        read_exact(reader, &mut body[start..])?;
-    }
-    Ok(body.into())
-}
+impl Source for ColumnSource<'_> {
+    type Error = Error;
 
-fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), Error> {
-    reader.read_exact(bytes).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => malformed("the file ends early"),
-        _ => error.into(),
-    })
-}
-
-/// Returns false if nothing is left.
-fn read_or_end(reader: &mut impl Read, bytes: &mut [u8]) -> Result<bool, Error> {
-    let mut first = [0];
-    let read = loop {
-        match reader.read(&mut first) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            read => break read?,
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
+        while self.row == self.rows {
+            if !self.begin_batch().map_err(Failure::Source)? {
+                return Ok(false);
+            }
         }
-    };
-    if read == 0 {
-        return Ok(false);
+        let place = Place { record: self.record, ..Place::default() };
+        let sent = self.send_row(place, sink);
+        self.row += 1;
+        self.record += 1;
+        match sent {
+            Ok(()) => Ok(true),
+            Err(ArrowStop::Sink(error)) => Err(Failure::Sink(error, place)),
+            Err(ArrowStop::Source(error)) if error.is_of_record() => Err(Failure::Source(error.at(place))),
+            Err(ArrowStop::Source(error)) => Err(Failure::Source(error)),
+        }
     }
-    bytes[0] = first[0];
-    read_exact(reader, &mut bytes[1..])?;
-    Ok(true)
 }

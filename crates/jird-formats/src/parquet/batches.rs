@@ -8,7 +8,7 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
 
-/// Writes record batches as Parquet, for programs that already have batches. [`ParquetSink`](crate::ParquetSink) makes
+/// Writes record batches as Parquet, for programs that already have batches. [`ColumnSink`](crate::ColumnSink) makes
 /// batches from records, and writes them with this type.
 ///
 /// Batches are encoded and compressed in the calling thread. Memory is bounded by one row group in its encoded form.

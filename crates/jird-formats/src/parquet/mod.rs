@@ -1,23 +1,21 @@
-//! Parquet as a source and a sink.
+//! Parquet, the other format of files that hold columns.
 //!
 //! ```text
-//! source      row groups → batches, wanted columns only
+//! row_groups  row groups → batches, wanted columns only
 //! statistics  a predicate → the row groups that may have matches
 //! batches     batches → row groups
-//! sink        rows → batches → row groups, in a separate thread
+//! encoder     batches → row groups, in a separate thread
 //! ```
 
 mod batches;
-mod sink;
-mod source;
+mod encoder;
+mod row_groups;
 mod statistics;
 
 use crate::arrow::{malformed, unsupported};
 use crate::error::Error;
 pub use batches::{ParquetBatches, ParquetCompression, ParquetOptions};
 use parquet::errors::ParquetError;
-pub use sink::ParquetSink;
-pub use source::ParquetSource;
 
 impl From<ParquetError> for Error {
     #[cold]

@@ -5,8 +5,7 @@ use jird::event::{self, JsonSink, JsonSource, Pattern, Sink, Source};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{SqliteQuery, SqliteSink};
 use jird_formats::{
-    ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, CsvSink, CsvSource, ParquetOptions, ParquetSink, ParquetSource,
-    Rows, Schema,
+    ArrowOptions, ColumnPlan, ColumnSink, ColumnSource, CsvSink, CsvSource, ParquetOptions, Rows, Schema,
 };
 use std::fmt::Display;
 
@@ -86,14 +85,14 @@ pub(crate) fn write<F: Sendable + ?Sized>(format: Format, from: &F) -> Result<Fi
             }
             Format::Arrow => {
                 let plan = ColumnPlan::of(&schema()?);
-                let mut sink = ArrowSink::new(Vec::new(), &plan, ArrowOptions::default()).map_err(|e| failed(&e))?;
+                let mut sink = ColumnSink::arrow(Vec::new(), &plan, ArrowOptions::default()).map_err(|e| failed(&e))?;
                 from.send(&mut sink)?;
                 sink.into_table().into_inner().map_err(|e| failed(&e))?
             }
             Format::Parquet => {
                 let plan = ColumnPlan::of(&schema()?);
                 let mut sink =
-                    ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).map_err(|e| failed(&e))?;
+                    ColumnSink::parquet(Vec::new(), &plan, ParquetOptions::default()).map_err(|e| failed(&e))?;
                 from.send(&mut sink)?;
                 sink.into_table().into_inner().map_err(|e| failed(&e))?
             }
@@ -115,9 +114,9 @@ impl Sendable for File {
             Format::Ndjson => copy(JsonSource::from_slice(bytes).lines(), sink),
             Format::Csv => copy(CsvSource::new(bytes), sink),
             Format::CsvTyped => copy(CsvSource::new(bytes).typed(), sink),
-            Format::Arrow => copy(ArrowSource::new(bytes).map_err(|error| error.to_string())?, sink),
+            Format::Arrow => copy(ColumnSource::arrow(bytes).map_err(|error| error.to_string())?, sink),
             Format::Parquet => {
-                copy(ParquetSource::from_bytes(bytes.to_vec()).map_err(|error| error.to_string())?, sink)
+                copy(ColumnSource::parquet_bytes(bytes.to_vec()).map_err(|error| error.to_string())?, sink)
             }
             Format::Sqlite => unreachable!("it is a database"),
         }

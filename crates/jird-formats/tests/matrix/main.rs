@@ -279,6 +279,6 @@ fn the_corpus_survives_as_the_page_says() {
         "conformance/arrow",
         "generated_datetime.stream",
     )) {
-        check(&file.name, &first(jird_formats::ArrowSource::new(&file.text[..]).unwrap()), &page);
+        check(&file.name, &first(jird_formats::ColumnSource::arrow(&file.text[..]).unwrap()), &page);
     }
 }

@@ -10,8 +10,8 @@ use common::{corpus, files};
 use jird::event::{self, JsonSink, JsonSource, Sink, Source};
 use jird_formats::sqlite::{SqliteQuery, SqliteSink, open, open_read_only, tables};
 use jird_formats::{
-    ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, Column, ColumnType, CsvSink, CsvSource, ParquetOptions,
-    ParquetSink, ParquetSource, Rows, Schema,
+    ArrowLayout, ArrowOptions, Column, ColumnSink, ColumnSource, ColumnType, CsvSink, CsvSource, ParquetOptions, Rows,
+    Schema,
 };
 use same::plan_of;
 use serde_json::Value;
@@ -95,10 +95,11 @@ fn other_programs_read_what_is_written() {
         let schema = copy(text, Rows::new(Schema::default())).into_table();
         let csv = CsvSink::new(Vec::new()).columns(schema.columns().iter().map(Column::name));
         write("csv", copy(text, csv.rows()).into_table().into_inner());
-        let parquet = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
+        let parquet = ColumnSink::parquet(Vec::new(), &plan, ParquetOptions::default()).unwrap();
         write("parquet", copy(text, parquet).into_table().into_inner().unwrap());
         for (suffix, layout) in [("arrow", ArrowLayout::File), ("arrows", ArrowLayout::Stream)] {
-            let sink = ArrowSink::new(Vec::new(), &plan, ArrowOptions { layout, ..ArrowOptions::default() }).unwrap();
+            let sink =
+                ColumnSink::arrow(Vec::new(), &plan, ArrowOptions { layout, ..ArrowOptions::default() }).unwrap();
             write(suffix, copy(text, sink).into_table().into_inner().unwrap());
         }
         copy(text, SqliteSink::create(&open(folder.join(format!("{name}.db"))).unwrap(), "t").into_rows());
@@ -117,8 +118,8 @@ fn files_written_by_other_programs_are_read() {
         let open = || fs::read(&file).unwrap();
         let suffix = name.rsplit('.').next().unwrap();
         let got = match suffix {
-            "parquet" => lines(ParquetSource::from_bytes(open()).unwrap()),
-            "arrow" => lines(ArrowSource::new(&open()[..]).unwrap()),
+            "parquet" => lines(ColumnSource::parquet_bytes(open()).unwrap()),
+            "arrow" => lines(ColumnSource::arrow(&open()[..]).unwrap()),
             "csv" => lines(CsvSource::new(&open()[..])),
             "json" => lines(JsonSource::from_slice(&open()).lines()),
             "db" => lines(SqliteQuery::table(&open_read_only(&file).unwrap(), "t").unwrap().source()),
@@ -163,13 +164,13 @@ fn golden_files_that_were_copied_are_the_same_to_others() {
         for suffix in ["arrow_file", "stream"] {
             let path = root.join(format!("conformance/arrow/cpp-21.0.0/generated_{name}.{suffix}"));
             let bytes = fs::read(&path).unwrap();
-            let source = || ArrowSource::new(&bytes[..]).unwrap();
+            let source = || ColumnSource::arrow(&bytes[..]).unwrap();
             let mut schema = Rows::new(Schema::default());
             event::copy(&mut source(), &mut schema).unwrap();
             let plan = jird_formats::ColumnPlan::of(schema.table());
-            let mut arrow = ArrowSink::new(Vec::new(), &plan, ArrowOptions::default()).unwrap();
+            let mut arrow = ColumnSink::arrow(Vec::new(), &plan, ArrowOptions::default()).unwrap();
             event::copy(&mut source(), &mut arrow).unwrap();
-            let mut parquet = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
+            let mut parquet = ColumnSink::parquet(Vec::new(), &plan, ParquetOptions::default()).unwrap();
             event::copy(&mut source(), &mut parquet).unwrap();
             let copies = [("arrow", arrow.into_table().into_inner()), ("parquet", parquet.into_table().into_inner())];
             for (format, copy) in copies {

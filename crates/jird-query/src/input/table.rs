@@ -11,7 +11,7 @@ use jird::event::filter::Project;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
 use jird::record::Predicate;
 use jird_formats::sqlite::{self, SqliteQuery};
-use jird_formats::{ArrowSource, BadRow, Crew, CsvSource, Dialect, Empty, ParquetSource, Recover, files::Reader};
+use jird_formats::{BadRow, ColumnSource, Crew, CsvSource, Dialect, Empty, Recover, files::Reader};
 use std::error::Error as StdError;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
@@ -79,25 +79,14 @@ impl TableFile {
             Self::Json(reader, records) => {
                 rows.copy(&mut JsonSource::from_reader(live(Box::new(Separated(reader)))).records(records))
             }
-            Self::Arrow(reader) => {
-                let source = ArrowSource::new(reader).map_err(told)?;
-                let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
-                match wanted(&known, columns) {
-                    Some(names) => rows.copy(&mut source.columns(names).map_err(told)?),
-                    None => rows.copy(&mut { source }),
-                }
-            }
+            Self::Arrow(reader) => rows.copy_columns(ColumnSource::arrow(reader).map_err(told)?, columns),
             Self::Parquet(file) => {
-                let source = ParquetSource::new(file).map_err(told)?;
+                let source = ColumnSource::parquet(file).map_err(told)?;
                 let source = match condition {
                     Some((predicate, paths)) => source.skip_groups(predicate, paths).map_err(told)?,
                     None => source,
                 };
-                let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
-                match wanted(&known, columns) {
-                    Some(names) => rows.copy(&mut source.columns(names).map_err(told)?),
-                    None => rows.copy(&mut { source }),
-                }
+                rows.copy_columns(source, columns)
             }
             Self::Sqlite(path, table) => write_sqlite(&path, table, columns, condition, rows, interrupt),
         }
@@ -184,6 +173,15 @@ impl<W: Write> RowWriter<'_, W> {
         let sent = send(self.name, self.pass_by, source, &mut sink);
         // The rows before an error are read.
         sent.and(sink.finish().map_err(told))
+    }
+
+    /// Writes only these columns, if they are given. The others are not read.
+    fn copy_columns(self, source: ColumnSource<'_>, columns: Option<&[String]>) -> io::Result<()> {
+        let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
+        match wanted(&known, columns) {
+            Some(names) => self.copy(&mut source.columns(names).map_err(told)?),
+            None => self.copy(&mut { source }),
+        }
     }
 
     /// Writes only these columns, if they are given. The others are not converted.

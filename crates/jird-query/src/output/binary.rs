@@ -33,9 +33,8 @@ impl Writer for Arrow {
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(mut batches) = self.batches.take() {
-            batches.finish()?;
-            out.append(batches.get_mut());
+        if let Some(batches) = self.batches.take() {
+            out.append(&mut batches.finish()?);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use crate::folder::{Folder, words};
 use jird::event::{self, JsonSource};
-use jird_formats::{ColumnPlan, ParquetOptions, ParquetSink, Rows, Schema};
+use jird_formats::{ColumnPlan, ColumnSink, ParquetOptions, Rows, Schema};
 
 const CSV: &str = "id,name,amount\r\n1,ann,2.5\r\n2,\"bob, jr\",\r\n3,007,7.25\r\n";
 
@@ -173,7 +173,7 @@ fn groups_of_rows_without_a_match_are_not_read() {
     let mut schema = Rows::new(Schema::default());
     event::copy(&mut JsonSource::from_slice(lines.as_bytes()), &mut schema).unwrap();
     let options = ParquetOptions { row_group_rows: 1000, ..ParquetOptions::default() };
-    let mut sink = ParquetSink::new(Vec::new(), &ColumnPlan::of(schema.table()), options).unwrap();
+    let mut sink = ColumnSink::parquet(Vec::new(), &ColumnPlan::of(schema.table()), options).unwrap();
     event::copy(&mut JsonSource::from_slice(lines.as_bytes()), &mut sink).unwrap();
     let folder =
         Folder::new("groups").with("t.parquet", sink.into_table().into_inner().unwrap()).with("t.ndjson", lines);

@@ -1,14 +1,13 @@
-//! Parquet as a source.
+//! Reads Parquet.
 
 use super::statistics::groups_that_may_hold;
-use crate::arrow::{Batches, Cursor, NotFinite, check, malformed, unsupported};
+use crate::arrow::{Batches, ColumnSource, check, malformed, unsupported};
 use crate::error::Error;
 use crate::panics::caught;
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_array::ArrayRef;
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use jird::Path;
-use jird::event::{Failure, Sink, Source};
 use jird::record::Predicate;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -18,128 +17,34 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
-use std::fs::File;
 use std::sync::Arc;
 
-/// Parquet as a source. Each row is a record, in the order of the file. Only the columns that the sink takes are read,
-/// up to 4,096 rows at a time.
-///
-/// ```
-/// use jird::event::{self, JsonSink, JsonSource};
-/// use jird_formats::{ColumnPlan, ParquetOptions, ParquetSink, ParquetSource, Rows, Schema};
-/// let text = br#"{"id":18446744073709551615,"at":[1,{"x":null}]} {"id":7}"#;
-/// let mut schema = Rows::new(Schema::default());
-/// event::copy(&mut JsonSource::from_slice(text), &mut schema)?;
-/// let mut sink = ParquetSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ParquetOptions::default())?;
-/// event::copy(&mut JsonSource::from_slice(text), &mut sink)?;
-/// let file = sink.into_table().into_inner()?;
-///
-/// let mut lines = JsonSink::new(Vec::new());
-/// event::copy(&mut ParquetSource::from_bytes(file)?.columns(["at"])?, &mut lines)?;
-/// assert_eq!(lines.into_inner(), b"{\"at\":[1,{\"x\":null}]}\n{\"at\":null}\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct ParquetSource<R> {
-    cursor: Cursor<RowGroups<R>>,
-}
-
-impl ParquetSource<File> {
-    /// Reads the footer of a file.
-    pub fn open(file: File) -> Result<Self, Error> {
-        Self::new(file)
+/// Parquet. Up to 4,096 rows are read at a time.
+impl ColumnSource<'static> {
+    /// Reads the footer of a file, or of anything else that can be read at any offset.
+    pub fn parquet(file: impl ChunkReader + 'static) -> Result<Self, Error> {
+        Ok(Self::new(RowGroups::open(file)?))
     }
-}
 
-impl ParquetSource<Bytes> {
     /// Reads the footer of a file in memory.
-    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self, Error> {
-        Self::new(bytes.into())
-    }
-}
-
-impl<R: ChunkReader + 'static> ParquetSource<R> {
-    /// Reads the footer of anything that can be read at any offset.
-    pub fn new(reader: R) -> Result<Self, Error> {
-        let file = Shared(Arc::new(reader));
-        check_plain(&file)?;
-        let metadata = guard(|| {
-            let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
-            check_schema(&metadata)?;
-            Ok(ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())?)
-        })?;
-        let schema = metadata.schema().clone();
-        Ok(Self { cursor: Cursor::new(RowGroups::new(file, metadata)?, schema) })
-    }
-
-    /// Reads and sends only these columns, in this order.
     ///
-    /// # Errors
-    /// If there is no column of one of these names.
-    pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
-        self.cursor.select(names)?;
-        Ok(self)
-    }
-
-    /// Leaves out the groups of rows of which the file's statistics tell that no row of them makes the predicate true.
-    /// Slot `i` of the predicate is `paths[i]`. Rows of the other groups are all sent, whether they do or not. Costs
-    /// nothing per row.
+    /// ```
+    /// use jird::event::{self, JsonSink, JsonSource};
+    /// use jird_formats::{ColumnPlan, ColumnSink, ColumnSource, ParquetOptions, Rows, Schema};
+    /// let text = br#"{"id":18446744073709551615,"at":[1,{"x":null}]} {"id":7}"#;
+    /// let mut schema = Rows::new(Schema::default());
+    /// event::copy(&mut JsonSource::from_slice(text), &mut schema)?;
+    /// let mut sink = ColumnSink::parquet(Vec::new(), &ColumnPlan::of(schema.table()), ParquetOptions::default())?;
+    /// event::copy(&mut JsonSource::from_slice(text), &mut sink)?;
+    /// let file = sink.into_table().into_inner()?;
     ///
-    /// Ordered comparisons and `in` are decided, of columns of integers, doubles and texts.
-    ///
-    /// # Errors
-    /// If the statistics are damaged.
-    pub fn skip_groups(mut self, predicate: &Predicate, paths: &[Path]) -> Result<Self, Error> {
-        let metadata = &self.cursor.batches.metadata;
-        self.cursor.batches.kept = guard(|| groups_that_may_hold(metadata, predicate, paths))?;
-        Ok(self)
-    }
-
-    /// Sets what happens to NaN and infinities. By default they are an error of their record.
-    #[must_use]
-    pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
-        self.cursor.not_finite = not_finite;
-        self
-    }
-
-    /// The names and types of the columns.
-    pub fn schema(&self) -> &Schema {
-        &self.cursor.schema
-    }
-
-    /// The names and types of the columns that are sent: those of the batches.
-    pub fn batch_schema(&self) -> SchemaRef {
-        self.cursor.sent_schema()
-    }
-
-    /// The next rows as a batch of columns, which have the types and the values of the file; `None` at the end. Rows
-    /// that were sent as records are not in it. Values that JSON cannot represent are no errors here.
-    ///
-    /// # Errors
-    /// If the file is damaged or cannot be read.
-    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
-        self.cursor.next_record_batch()
-    }
-
-    /// The record that the last [error of a record](Error::is_of_record) is about, as JSON. The values that JSON cannot
-    /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
-    ///
-    /// # Errors
-    /// Errors from reading the record's columns that were not read before.
-    pub fn bad_record(&mut self) -> Result<Vec<u8>, Error> {
-        self.cursor.bad_record()
-    }
-
-    /// The number of rows, according to the footer.
-    pub fn rows(&self) -> u64 {
-        self.cursor.batches.metadata.metadata().row_groups().iter().map(|group| group.num_rows() as u64).sum()
-    }
-}
-
-impl<R: ChunkReader + 'static> Source for ParquetSource<R> {
-    type Error = Error;
-
-    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
-        self.cursor.send_record(sink)
+    /// let mut lines = JsonSink::new(Vec::new());
+    /// event::copy(&mut ColumnSource::parquet_bytes(file)?.columns(["at"])?, &mut lines)?;
+    /// assert_eq!(lines.into_inner(), b"{\"at\":[1,{\"x\":null}]}\n{\"at\":null}\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn parquet_bytes(bytes: impl Into<Bytes>) -> Result<Self, Error> {
+        Self::parquet(bytes.into())
     }
 }
 
@@ -204,7 +109,14 @@ struct Open {
 }
 
 impl<R: ChunkReader + 'static> RowGroups<R> {
-    fn new(file: Shared<R>, metadata: ArrowReaderMetadata) -> Result<Self, Error> {
+    fn open(reader: R) -> Result<Self, Error> {
+        let file = Shared(Arc::new(reader));
+        check_plain(&file)?;
+        let metadata = guard(|| {
+            let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
+            check_schema(&metadata)?;
+            Ok(ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())?)
+        })?;
         let is_right = |rows: i64| usize::try_from(rows).is_ok_and(|rows| rows < 1 << 48);
         if !metadata.metadata().row_groups().iter().all(|group| is_right(group.num_rows())) {
             return Err(malformed("a row group has a number of rows that is not valid"));
@@ -257,6 +169,10 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
 }
 
 impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
+    fn schema(&self) -> SchemaRef {
+        self.metadata.schema().clone()
+    }
+
     fn advance(&mut self) -> Result<Option<usize>, Error> {
         self.start += self.rows;
         self.rows = 0;
@@ -272,8 +188,17 @@ impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
         Ok(None)
     }
 
+    fn leave_out(&mut self, predicate: &Predicate, paths: &[Path]) -> Result<(), Error> {
+        self.kept = guard(|| groups_that_may_hold(&self.metadata, predicate, paths))?;
+        Ok(())
+    }
+
     fn left_out(&mut self) -> u64 {
         std::mem::take(&mut self.left_out)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.metadata.metadata().row_groups().iter().map(|group| group.num_rows() as u64).sum())
     }
 
     fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, Error> {
