@@ -17,8 +17,8 @@ use jird::hooks::event::Parts;
 use jird::hooks::event::pipe;
 use jird::lines::RECORD_BYTES_MAX;
 use jird::record::Step;
+use jird_formats::BadRow;
 use jird_formats::files::{BadRecord, BadRecords, FileFormat, OnError, record_limit_hint};
-use jird_formats::{BadRow, DialectChoice};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
@@ -64,7 +64,6 @@ pub(crate) struct Feed {
 
 impl Feed {
     pub(super) fn new(args: &ConvertArgs) -> Result<Self> {
-        let bad = BadRecords::new(&args.on_error)?;
         let condition = Where::new(args)?;
         let paths = condition.as_ref().map_or_else(Vec::new, |condition| condition.paths().to_vec());
         // A pattern may well match nothing.
@@ -82,8 +81,6 @@ impl Feed {
             columns: condition.as_ref().map_or_else(|| selected(args), Where::columns),
         };
         Ok(Self {
-            reading,
-            tally: Tally::default(),
             condition,
             select: args.select.iter().map(|path| pointer(path).parse()).collect::<Result<_, _>>()?,
             selects_columns: are_columns(&args.select),
@@ -93,10 +90,7 @@ impl Feed {
             limit: args.limit,
             nested: args.nested,
             threads: args.threads.unwrap_or_else(threads),
-            on_error: args.on_error.clone(),
-            bad,
-            unsaid: 0,
-            notes_bad: true,
+            ..Self::all(reading, &args.on_error, BadRecords::new(&args.on_error)?)
         })
     }
 
@@ -108,18 +102,15 @@ impl Feed {
         typed: bool,
         on_error: &OnError,
     ) -> Result<Self> {
-        let check_first = *on_error != OnError::Stop;
-        Ok(Self {
-            reading: Reading {
-                from,
-                records,
-                table,
-                typed,
-                check_first,
-                record_limit: RECORD_BYTES_MAX,
-                csv: DialectChoice::default(),
-                columns: None,
-            },
+        let (check_first, record_limit) = (*on_error != OnError::Stop, RECORD_BYTES_MAX);
+        let reading = Reading { from, records, table, typed, check_first, record_limit, ..Reading::default() };
+        Ok(Self { threads: threads(), ..Self::all(reading, on_error, BadRecords::new(on_error)?) })
+    }
+
+    /// A feed of all records, unchanged, on one thread.
+    fn all(reading: Reading, on_error: &OnError, bad: BadRecords) -> Self {
+        Self {
+            reading,
             tally: Tally::default(),
             condition: None,
             select: Vec::new(),
@@ -129,12 +120,12 @@ impl Feed {
             met: Arc::default(),
             limit: None,
             nested: Nested::Json,
-            threads: threads(),
+            threads: 1,
             on_error: on_error.clone(),
-            bad: BadRecords::new(on_error)?,
+            bad,
             unsaid: 0,
             notes_bad: true,
-        })
+        }
     }
 
     /// Closes the quarantine, and returns the summary.
@@ -237,21 +228,13 @@ impl Feed {
     /// A feed that filters each record in the same way, and stops at the first bad record.
     pub(super) fn apart(&self) -> Self {
         Self {
-            reading: self.reading.clone(),
-            tally: Tally::default(),
             condition: self.condition.clone(),
             select: self.select.clone(),
             selects_columns: self.selects_columns,
             flatten: self.flatten,
-            fields: None,
             met: Arc::clone(&self.met),
-            limit: None,
-            nested: Nested::Json,
-            threads: 1,
-            on_error: OnError::Stop,
-            bad: BadRecords::default(),
-            unsaid: 0,
             notes_bad: false,
+            ..Self::all(self.reading.clone(), &OnError::Stop, BadRecords::default())
         }
     }
 
