@@ -1,41 +1,18 @@
 //! The JSON in which the manifest and the tables of blocks are written, and how it is read: nothing in it is believed.
 
 use crate::settings::Compression;
+use jird::hooks::ArrayWriter;
 use jird::record::Step;
 use jird::{Path, Value};
-use std::fmt::Write;
 
-/// Writes a path as an array of keys and indices.
-pub(crate) fn write_path(path: &Path, out: &mut String) {
-    out.push('[');
-    for (number, step) in path.steps().iter().enumerate() {
-        if number > 0 {
-            out.push(',');
-        }
+/// Writes a path as keys and indices.
+pub(crate) fn write_path(path: &Path, out: &mut ArrayWriter<'_>) {
+    for step in path.steps() {
         match step {
-            Step::Key(key) => out.push_str(&jird::to_string(&**key).unwrap_or_default()),
-            Step::Index(index) => push(out, index),
+            Step::Key(key) => out.element(key),
+            Step::Index(index) => out.element(*index),
         }
     }
-    out.push(']');
-}
-
-/// Writes paths as an array.
-pub(crate) fn write_paths(paths: &[Path], out: &mut String) {
-    out.push('[');
-    for (number, path) in paths.iter().enumerate() {
-        if number > 0 {
-            out.push(',');
-        }
-        write_path(path, out);
-    }
-    out.push(']');
-}
-
-/// Appends the text of a value.
-pub(crate) fn push(out: &mut String, value: impl std::fmt::Display) {
-    // Writing to a string never fails.
-    let _ = write!(out, "{value}");
 }
 
 /// Reads what [`write_path`] wrote.
@@ -50,7 +27,7 @@ pub(crate) fn path(value: Value<'_>) -> Option<Path> {
     (value.kind() == jird::Kind::Array).then_some(path)
 }
 
-/// Reads what [`write_paths`] wrote.
+/// Reads paths, each as [`write_path`] wrote it.
 pub(crate) fn paths(value: Value<'_>) -> Option<Vec<Path>> {
     value.elements().map(path).collect()
 }
@@ -58,6 +35,11 @@ pub(crate) fn paths(value: Value<'_>) -> Option<Vec<Path>> {
 /// Reads a compression's name.
 pub(crate) fn compression(value: Value<'_>) -> Option<Compression> {
     Compression::of_name(&value.as_str()?)
+}
+
+/// A checksum as it is written.
+pub(crate) fn digits(sum: u64) -> String {
+    format!("{sum:016x}")
 }
 
 /// Reads a checksum: 16 hexadecimal digits.

@@ -3,8 +3,9 @@
 
 use crate::files::checksum;
 use crate::manifest::Section;
-use crate::notation::{push, sum};
+use crate::notation::{digits, sum};
 use jird::Value;
+use jird::hooks::{ObjectWriter, WriteScalar, write_object};
 use std::hash::Hasher;
 use twox_hash::XxHash3_64;
 
@@ -160,20 +161,18 @@ pub(crate) struct Mark {
 
 impl Mark {
     pub(crate) fn write(&self) -> Vec<u8> {
-        let mut out = String::new();
-        if let Some(clock) = self.clock {
-            push(&mut out, format_args!(",\"clock\":{clock}"));
+        let mut out = Vec::new();
+        if *self != Self::default() {
+            write_object(&mut out, |object| {
+                if let Some(clock) = self.clock {
+                    object.member("clock", clock);
+                }
+                if let Some(checkpoint) = &self.checkpoint {
+                    object.object("source", |object| checkpoint.write(object));
+                }
+            });
         }
-        if let Some(checkpoint) = &self.checkpoint {
-            out.push_str(",\"source\":");
-            checkpoint.write(&mut out);
-        }
-        if out.is_empty() {
-            return Vec::new();
-        }
-        out.replace_range(..1, "{");
-        out.push('}');
-        out.into_bytes()
+        out
     }
 
     /// What cannot be read is not a mark.
@@ -188,21 +187,25 @@ impl Mark {
 }
 
 impl Checkpoint {
-    fn write(&self, out: &mut String) {
-        push(out, format_args!("{{\"number\":{},\"name\":", self.source));
-        out.push_str(&jird::to_string(&self.name).unwrap_or_default());
+    fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.member("number", self.source);
+        out.member("name", &self.name);
         if let Some((device, file)) = self.file {
-            push(out, format_args!(",\"file\":[{device},{file}]"));
+            out.array("file", |array| [device, file].into_iter().for_each(|part| array.element(part)));
         }
-        out.push_str(if self.takes_all { ",\"all\":true" } else { "" });
+        if self.takes_all {
+            out.member("all", true);
+        }
         let PrefixSums { bytes, lines, all, head_bytes, head, tail } = self.prefix;
-        push(
-            out,
-            format_args!(
-                ",\"events\":{},\"bytes\":{bytes},\"lines\":{lines},\"sum\":\"{all:016x}\",\"head\":[{head_bytes},\"{head:016x}\"],\"tail\":\"{tail:016x}\"}}",
-                self.events
-            ),
-        );
+        for (key, count) in [("events", self.events), ("bytes", bytes), ("lines", lines)] {
+            out.member(key, count);
+        }
+        out.member("sum", &digits(all));
+        out.array("head", |array| {
+            array.element(head_bytes);
+            array.element(&digits(head));
+        });
+        out.member("tail", &digits(tail));
     }
 
     fn read(value: Value<'_>) -> Option<Self> {
@@ -282,13 +285,13 @@ impl Sources {
 impl Section for Sources {
     const NAME: &'static str = "sources";
 
-    fn write(&self, out: &mut String) {
-        push(out, format_args!("{{\"forgotten\":{},\"list\":[", self.forgotten));
-        for (number, checkpoint) in self.list.iter().enumerate() {
-            out.push_str(if number > 0 { "," } else { "" });
-            checkpoint.write(out);
-        }
-        out.push_str("]}");
+    fn write(&self, out: &mut Vec<u8>) {
+        write_object(out, |object| {
+            object.member("forgotten", self.forgotten);
+            object.array("list", |list| {
+                self.list.iter().for_each(|checkpoint| list.object(|object| checkpoint.write(object)));
+            });
+        });
     }
 
     fn read(value: Value<'_>) -> Option<Self> {
@@ -304,8 +307,8 @@ pub(crate) struct LastArrival(pub(crate) i64);
 impl Section for LastArrival {
     const NAME: &'static str = "clock";
 
-    fn write(&self, out: &mut String) {
-        push(out, format_args!("{}", self.0));
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
     }
 
     fn read(value: Value<'_>) -> Option<Self> {
@@ -355,9 +358,9 @@ mod tests {
         }
         let numbers: Vec<u64> = sources.list.iter().map(|known| known.source).collect();
         assert_eq!((&numbers[..], sources.forgotten(), sources.next()), (&[3, 0, 4, 5][..], 2, 6));
-        let mut text = String::new();
+        let mut text = Vec::new();
         sources.write(&mut text);
-        assert_eq!(Sources::read(jird::parse(text.as_bytes()).unwrap().root()), Some(sources));
+        assert_eq!(Sources::read(jird::parse(&text).unwrap().root()), Some(sources));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Prints fields as a table or as JSON.
 
-use jird::hooks::write_string;
+use jird::hooks::write_object;
 use jird_formats::{FieldKind, Fields};
 use std::fmt::Write;
 
@@ -84,29 +84,23 @@ const INDENT: usize = 4;
 pub(super) fn json(fields: &Fields) -> String {
     let mut out = b"[".to_vec();
     for (index, node) in fields.in_order().into_iter().enumerate() {
-        out.extend_from_slice(if index > 0 { b",\n{" } else { b"\n{" });
-        let mut text = |key: &str, value: &str| {
-            write_string(key, &mut out);
-            out.push(b':');
-            write_string(value, &mut out);
-            out.push(b',');
-        };
-        text("field", node.name());
-        text("type", &node.type_name());
-        let counts =
-            [("present", node.present()), ("missing", fields.missing(node)), ("duplicates", node.duplicates().0)];
-        for (key, count) in counts {
-            out.extend_from_slice(format!("\"{key}\":{count},").as_bytes());
-        }
-        out.extend_from_slice(b"\"met\":{");
-        for (index, kind) in node.kinds().enumerate() {
-            let (count, first) = node.met(kind);
-            let comma = if index > 0 { "," } else { "" };
-            out.extend_from_slice(format!("{comma}\"{}\":{{\"count\":{count},\"first\":", kind.name()).as_bytes());
-            write_string(&fields.place(first), &mut out);
-            out.push(b'}');
-        }
-        out.extend_from_slice(b"}}");
+        out.extend_from_slice(if index > 0 { b",\n" } else { b"\n" });
+        write_object(&mut out, |object| {
+            object.member("field", node.name());
+            object.member("type", &node.type_name());
+            object.member("present", node.present());
+            object.member("missing", fields.missing(node));
+            object.member("duplicates", node.duplicates().0);
+            object.object("met", |met| {
+                for kind in node.kinds() {
+                    let (count, first) = node.met(kind);
+                    met.object(kind.name(), |object| {
+                        object.member("count", count);
+                        object.member("first", &fields.place(first));
+                    });
+                }
+            });
+        });
     }
     out.extend_from_slice(b"\n]\n");
     String::from_utf8_lossy(&out).into_owned()

@@ -1,6 +1,6 @@
 //! Texts that are the same for equal values.
 
-use jird::hooks::write_string;
+use jird::hooks::{quoted, write_array, write_object, write_string};
 use jird::{Kind, Number, Value, record::Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 /// let text = |value| jird_formats::value_text(Field::from_raw(value), &mut String::new()).to_owned();
 /// assert_eq!(text(r#"{"b": 1.0, "a": ["\u0041"]}"#), r#"{"a":["A"],"b":1}"#);
 /// ```
+#[expect(clippy::missing_panics_doc, reason = "JSON is UTF-8")]
 pub fn value_text<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
     match field.kind() {
         Some(Kind::Number) => match field.as_number() {
@@ -28,16 +29,16 @@ pub fn value_text<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
         },
         Some(Kind::String) => match field.as_str() {
             Some(Cow::Owned(content)) => {
-                scratch.clear();
-                append_string(&content, scratch);
+                *scratch = quoted(&content);
                 scratch
             }
             _ => field.raw(),
         },
         Some(Kind::Array | Kind::Object) => match jird::parse(field.raw().as_bytes()) {
             Ok(document) => {
-                scratch.clear();
-                append(document.root(), scratch);
+                let mut out = Vec::with_capacity(field.raw().len());
+                append(document.root(), scratch, &mut out);
+                *scratch = String::from_utf8(out).expect("JSON is UTF-8");
                 scratch
             }
             Err(_) => field.raw(),
@@ -46,50 +47,35 @@ pub fn value_text<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
     }
 }
 
-fn append(value: Value<'_>, out: &mut String) {
+/// Appends the text of a value. `number` is memory for the text of one.
+fn append(value: Value<'_>, number: &mut String, out: &mut Vec<u8>) {
     match value.kind() {
-        Kind::Array => {
-            out.push('[');
-            for (index, element) in value.elements().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                append(element, out);
-            }
-            out.push(']');
-        }
+        Kind::Array => write_array(out, |array| {
+            value.elements().for_each(|element| array.with(|out| append(element, number, out)));
+        }),
         Kind::Object => {
             let mut members = BTreeMap::new();
             for (key, value) in value.entries() {
-                members.entry(key.as_str().unwrap_or_default().to_string()).or_insert(value);
+                members.entry(key.as_str().unwrap_or_default()).or_insert(value);
             }
-            out.push('{');
-            for (index, (key, value)) in members.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                append_string(&key, out);
-                out.push(':');
-                append(value, out);
-            }
-            out.push('}');
+            write_object(out, |object| {
+                members.iter().for_each(|(key, value)| object.with(key, |out| append(*value, number, out)));
+            });
         }
-        Kind::String => append_string(&value.as_str().unwrap_or_default(), out),
+        Kind::String => write_string(&value.as_str().unwrap_or_default(), out),
         Kind::Number => {
             let text = String::from_utf8_lossy(value.raw());
             match Number::new(&text) {
-                Some(number) => number.normalize(out),
-                None => out.push_str(&text),
+                Some(exact) => {
+                    number.clear();
+                    exact.normalize(number);
+                    out.extend_from_slice(number.as_bytes());
+                }
+                None => out.extend_from_slice(text.as_bytes()),
             }
         }
-        Kind::Null | Kind::Bool => out.push_str(&String::from_utf8_lossy(value.raw())),
+        Kind::Null | Kind::Bool => out.extend_from_slice(value.raw()),
     }
-}
-
-fn append_string(content: &str, out: &mut String) {
-    let mut text = std::mem::take(out).into_bytes();
-    write_string(content, &mut text);
-    *out = String::from_utf8(text).expect("a string as JSON is UTF-8");
 }
 
 #[cfg(test)]

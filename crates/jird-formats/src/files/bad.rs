@@ -2,7 +2,7 @@
 
 use super::open;
 use jird::event::{Place, base64};
-use jird::hooks::write_string;
+use jird::hooks::write_object;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -192,22 +192,23 @@ impl BadRecords {
         self.first.get_or_insert_with(|| format!("{}: {}", bad.file, bad.message));
         let Some(quarantine) = &mut self.quarantine else { return Ok(()) };
         let mut line = Vec::with_capacity(bad.raw.len() + 200);
-        line.extend_from_slice(b"{\"file\":");
-        write_string(bad.file, &mut line);
-        match bad.place {
-            Place { line: 0, record, .. } => write!(line, ",\"record\":{}", record + 1),
-            Place { line: number, offset, .. } => write!(line, ",\"line\":{number},\"offset\":{offset}"),
-        }?;
-        write!(line, ",\"kind\":\"{}\",\"message\":", bad.kind)?;
-        write_string(bad.message, &mut line);
-        if let Ok(raw) = std::str::from_utf8(bad.raw) {
-            line.extend_from_slice(b",\"raw\":");
-            write_string(raw, &mut line);
-        } else {
-            line.extend_from_slice(b",\"base64\":");
-            write_string(&base64(bad.raw), &mut line);
-        }
-        line.extend_from_slice(b"}\n");
+        write_object(&mut line, |object| {
+            object.member("file", bad.file);
+            match bad.place {
+                Place { line: 0, record, .. } => object.member("record", record + 1),
+                Place { line, offset, .. } => {
+                    object.member("line", line);
+                    object.member("offset", offset);
+                }
+            }
+            object.member("kind", bad.kind);
+            object.member("message", bad.message);
+            match std::str::from_utf8(bad.raw) {
+                Ok(raw) => object.member("raw", raw),
+                Err(_) => object.member("base64", &base64(bad.raw)),
+            }
+        });
+        line.push(b'\n');
         quarantine.add(&line)
     }
 

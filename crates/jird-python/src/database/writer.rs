@@ -141,7 +141,7 @@ impl Client {
     }
 
     fn refuse(&mut self, error: &Error) -> io::Result<()> {
-        let words = jird::to_string(&error.to_string()).unwrap_or_default();
+        let words = jird::hooks::quoted(&error.to_string());
         self.say(&format!("{{\"error\":{words},\"kind\":\"{:?}\"}}", error.kind()))
     }
 

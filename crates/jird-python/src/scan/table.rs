@@ -97,9 +97,8 @@ impl Scan {
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<ScanIter> {
         let columns = self.columns.as_deref();
-        let keys = columns.map(|columns| {
-            columns.iter().map(|(name, _)| jird::to_string(name).unwrap_or_default() + ":").collect::<Vec<_>>()
-        });
+        let keys =
+            columns.map(|columns| columns.iter().map(|(name, _)| jird::hooks::quoted(name) + ":").collect::<Vec<_>>());
         let asked = self.asked(columns.unwrap_or_default())?;
         let typed = self.wanted.as_ref().map(|wanted| Typed::of(wanted.bind(py))).transpose()?;
         let iter = ScanIter::new(&self.files, self.wanted_of(asked), keys, typed, None);

@@ -8,7 +8,7 @@ use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
-use jird::hooks::write_string;
+use jird::hooks::write_object;
 use jird::record::Field;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -108,15 +108,8 @@ impl Counts {
                 }
             }
         }
-        let mut text = b"{".to_vec();
-        for (key, count) in counts {
-            if text.len() > 1 {
-                text.push(b',');
-            }
-            write_string(&key, &mut text);
-            text.extend_from_slice(format!(":{count}").as_bytes());
-        }
-        text.push(b'}');
+        let mut text = Vec::new();
+        write_object(&mut text, |object| counts.iter().for_each(|(key, count)| object.member(key, *count)));
         String::from_utf8_lossy(&text).into_owned()
     }
 }

@@ -13,7 +13,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, ListBuild
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
-use jird::hooks::write_string;
+use jird::hooks::{quoted, write_array};
 use jird::record::Field;
 use jird::{Document, Kind, Value};
 use jird_formats::ColumnType;
@@ -272,11 +272,7 @@ fn slice(document: &Document<'_>, from: i64, to: i64) -> Option<String> {
     let before = usize::try_from(place(from).max(1) - 1).ok()?;
     let end = usize::try_from(place(to).clamp(0, count)).ok()?;
     Some(match text {
-        Some(text) => {
-            let mut json = Vec::new();
-            write_string(&text.chars().take(end).skip(before).collect::<String>(), &mut json);
-            String::from_utf8_lossy(&json).into_owned()
-        }
+        Some(text) => quoted(&text.chars().take(end).skip(before).collect::<String>()),
         None => array(root.elements().map(raw).take(end).skip(before)),
     })
 }
@@ -340,14 +336,10 @@ fn keys(document: &Document<'_>) -> Option<String> {
     if root.kind() != Kind::Object {
         return None;
     }
-    let mut text = b"[".to_vec();
-    for (key, _) in root.entries() {
-        if text.len() > 1 {
-            text.push(b',');
-        }
-        write_string(&key.as_str().unwrap_or_default(), &mut text);
-    }
-    text.push(b']');
+    let mut text = Vec::new();
+    write_array(&mut text, |array| {
+        root.entries().for_each(|(key, _)| array.element(&key.as_str().unwrap_or_default()));
+    });
     String::from_utf8(text).ok()
 }
 

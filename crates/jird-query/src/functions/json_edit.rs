@@ -8,7 +8,7 @@ use crate::sql::{JSON_INSERT, JSON_MERGE_PATCH, JSON_REMOVE, JSON_REPLACE, JSON_
 use arrow::array::{Array, ArrayRef, StringArray};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ScalarFunctionArgs, ScalarUDF};
-use jird::hooks::write_string;
+use jird::hooks::quoted;
 use jird::record::Field;
 use jird::{Kind, Value};
 use std::sync::Arc;
@@ -106,9 +106,7 @@ impl Edit {
                     members.end();
                 }
                 if let Some(new) = adds(is_there) {
-                    let mut key = Vec::new();
-                    write_string(wanted, &mut key);
-                    members.begin(Some(&key));
+                    members.begin(Some(quoted(wanted).as_bytes()));
                     members.out.extend(new.as_bytes());
                 }
                 members.out.push(b'}');

@@ -9,7 +9,7 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use jird::event::Numeral;
-use jird::hooks::write_string;
+use jird::hooks::{quoted, write_string};
 use jird::record::{Field, Mismatches, Predicate};
 use jird_formats::ColumnType;
 use std::hash::{Hash, Hasher};
@@ -165,13 +165,7 @@ pub(crate) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
     }
     if matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
         let texts = cast(array, &DataType::Utf8)?;
-        let mut json = Vec::new();
-        let mut quoted = |text| {
-            json.clear();
-            write_string(text, &mut json);
-            String::from_utf8_lossy(&json).into_owned()
-        };
-        return Ok(texts.as_string::<i32>().iter().map(|text| text.map(&mut quoted)).collect());
+        return Ok(texts.as_string::<i32>().iter().map(|text| text.map(quoted)).collect());
     }
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(array, &options)?;
@@ -204,11 +198,11 @@ fn object_of<'t>(members: impl Iterator<Item = (&'t str, Option<&'t str>)>) -> S
 
 /// Structs as JSON objects.
 fn objects(structs: &StructArray) -> Result<StringArray> {
-    let members = structs.columns().iter().zip(structs.fields()).map(|(column, field)| {
-        let mut key = Vec::new();
-        write_string(field.name(), &mut key);
-        Ok((String::from_utf8_lossy(&key).into_owned(), json_texts(column, field)?))
-    });
+    let members = structs
+        .columns()
+        .iter()
+        .zip(structs.fields())
+        .map(|(column, field)| Ok((quoted(field.name()), json_texts(column, field)?)));
     let members = members.collect::<Result<Vec<_>>>()?;
     let object = |row: usize| {
         let member = |(key, values): &(String, StringArray)| {

@@ -1,7 +1,7 @@
 //! Keys in the names of folders, as in `day=2024-01-01/part.ndjson`: fields that all records of a file have.
 
 use super::{Input, InputFile};
-use jird::hooks::write_string;
+use jird::hooks::quoted;
 use jird::record::{Field, Mismatches, Predicate, Record, RecordBuffer, Step};
 use jird::{Path, Value};
 use std::collections::HashSet;
@@ -37,13 +37,6 @@ fn integer(text: &str) -> Option<String> {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
     let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_integer.then(|| format!("{sign}{}", digits.trim_start_matches('0')))
-}
-
-/// A text as JSON.
-fn quoted(text: &str) -> String {
-    let mut json = Vec::new();
-    write_string(text, &mut json);
-    String::from_utf8_lossy(&json).into_owned()
 }
 
 /// The keys of a path and their values. Of two folders with one key, the inner one counts.

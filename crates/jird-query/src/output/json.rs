@@ -4,13 +4,13 @@ use super::cell::{Cells, known};
 use super::{WriteError, Writer};
 use crate::sql::{Output, OutputKind};
 use arrow::array::RecordBatch;
-use jird::hooks::write_string;
+use jird::hooks::quoted;
 
 /// Writes objects.
 pub(super) struct Json {
     columns: Vec<Output>,
     /// `"name":` of each column.
-    keys: Vec<Vec<u8>>,
+    keys: Vec<String>,
     array: bool,
     any: bool,
 }
@@ -18,13 +18,7 @@ pub(super) struct Json {
 impl Json {
     /// One object per line.
     pub(super) fn lines(columns: Vec<Output>) -> Self {
-        let key = |column: &Output| {
-            let mut key = Vec::new();
-            write_string(&column.name, &mut key);
-            key.push(b':');
-            key
-        };
-        let keys = columns.iter().map(key).collect();
+        let keys = columns.iter().map(|column| format!("{}:", quoted(&column.name))).collect();
         Self { columns, keys, array: false, any: false }
     }
 
@@ -51,7 +45,7 @@ impl Json {
             if out.len() > empty {
                 out.push(b',');
             }
-            out.extend_from_slice(key);
+            out.extend_from_slice(key.as_bytes());
             if is_null {
                 out.extend_from_slice(b"null");
             } else {

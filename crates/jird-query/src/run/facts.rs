@@ -6,7 +6,7 @@
 use crate::base::error::Error;
 use crate::sql;
 use jird::event::{Failure, JsonSource, Source};
-use jird::hooks::write_string;
+use jird::hooks::{ObjectWriter, write_object};
 use jird_formats::{FieldFacts, FieldKind, Fields};
 use std::io::{self, Write};
 
@@ -24,14 +24,14 @@ pub(crate) fn describe(query: sql::Parsed, ask: Ask<'_>) -> Result<FactRows, Err
     let facts = facts(query, ask)?;
     let mut rows = Vec::new();
     for field in named(&facts) {
-        let mut row = Row::of(&field, &mut rows);
-        row.number("present", field.facts.present());
-        row.number("null", field.facts.met(FieldKind::Null).0);
-        row.number("missing", facts.missing(field.facts));
-        let kinds = field.facts.kinds().filter(|kind| *kind != FieldKind::Null);
-        let kinds = kinds.map(|kind| format!("\"{}\":{}", kind.name(), field.facts.met(kind).0));
-        row.json("kinds", &format!("{{{}}}", kinds.collect::<Vec<_>>().join(",")));
-        row.end();
+        write_row(&field, &mut rows, |row| {
+            row.member("present", field.facts.present());
+            row.member("null", field.facts.met(FieldKind::Null).0);
+            row.member("missing", facts.missing(field.facts));
+            row.object("kinds", |kinds| {
+                values(field.facts).for_each(|kind| kinds.member(kind.name(), field.facts.met(kind).0));
+            });
+        });
     }
     Ok((rows, facts.beyond()))
 }
@@ -68,18 +68,18 @@ pub(crate) fn summarize(query: &sql::Parsed, ask: Ask<'_>) -> Result<FactRows, E
         ask(figures, &mut line)?;
         let answer = jird::parse(&line).map_err(|error| Error::internal(error.to_string()))?;
         for (at, field) in columns.iter().enumerate() {
-            let mut row = Row::of(field, &mut rows);
-            for (name, ..) in FIGURES {
-                let value = answer.root().get(figure(at, name).as_str()).and_then(jird::Value::raw_str);
-                row.json(name, value.unwrap_or("null"));
-            }
             let count = facts.records();
             let values: u64 = values(field.facts).map(|kind| field.facts.met(kind).0).sum();
-            row.number("count", count);
             #[expect(clippy::cast_precision_loss, reason = "it is rounded anyway")]
             let share = count.saturating_sub(values) as f64 * 100.0 / count.max(1) as f64;
-            row.json("null_percentage", &((share * 100.0).round() / 100.0).to_string());
-            row.end();
+            write_row(field, &mut rows, |row| {
+                for (name, ..) in FIGURES {
+                    let value = answer.root().get(figure(at, name).as_str());
+                    row.raw(name, value.map_or(b"null", jird::Value::raw));
+                }
+                row.member("count", count);
+                row.raw("null_percentage", ((share * 100.0).round() / 100.0).to_string().as_bytes());
+            });
         }
     }
     Ok((rows, facts.beyond()))
@@ -104,11 +104,10 @@ fn figures(columns: &[Field<'_>]) -> String {
 pub(crate) fn names(names: &[[String; 3]]) -> Vec<u8> {
     let mut rows = Vec::new();
     for row in names {
-        for ((key, start), text) in [("name", '{'), ("type", ','), ("definition", ',')].into_iter().zip(row) {
-            rows.extend_from_slice(format!("{start}\"{key}\":").as_bytes());
-            write_string(text, &mut rows);
-        }
-        rows.extend_from_slice(b"}\n");
+        write_object(&mut rows, |object| {
+            ["name", "type", "definition"].iter().zip(row).for_each(|(key, text)| object.member(key, text));
+        });
+        rows.push(b'\n');
     }
     rows
 }
@@ -189,29 +188,12 @@ impl Write for FactLines {
     }
 }
 
-/// A row of JSON that is being written.
-struct Row<'r>(&'r mut Vec<u8>);
-
-impl<'r> Row<'r> {
-    fn of(field: &Field<'_>, rows: &'r mut Vec<u8>) -> Self {
-        rows.extend_from_slice(b"{\"column_name\":");
-        write_string(field.name, rows);
-        let mut row = Self(rows);
-        let mut name = Vec::new();
-        write_string(&field.facts.type_name(), &mut name);
-        row.json("column_type", &String::from_utf8_lossy(&name));
-        row
-    }
-
-    fn number(&mut self, name: &str, value: u64) {
-        self.json(name, &value.to_string());
-    }
-
-    fn json(&mut self, name: &str, value: &str) {
-        self.0.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
-    }
-
-    fn end(self) {
-        self.0.extend_from_slice(b"}\n");
-    }
+/// Writes the row of a field: its name and type, and the rest.
+fn write_row(field: &Field<'_>, rows: &mut Vec<u8>, rest: impl FnOnce(&mut ObjectWriter<'_>)) {
+    write_object(rows, |row| {
+        row.member("column_name", field.name);
+        row.member("column_type", &field.facts.type_name());
+        rest(row);
+    });
+    rows.push(b'\n');
 }

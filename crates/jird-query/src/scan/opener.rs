@@ -478,9 +478,7 @@ impl<'p> Worker<'p> {
 impl Origin {
     /// Tells what all records of a file have in common.
     fn take_file(&mut self, file: &InputFile, plan: &Plan) {
-        let mut text = Vec::new();
-        jird::hooks::write_string(&file.shown(), &mut text);
-        self.file = String::from_utf8_lossy(&text).into_owned();
+        self.file = jird::hooks::quoted(&file.shown());
         let path = |(_, column): &(usize, usize)| &plan.shared.columns[*column].path;
         let columns = plan.columns.iter().map(path);
         self.folders = columns.map(|path| file.of_folder(path).map(|field| field.raw().to_owned())).collect();

@@ -2,8 +2,7 @@
 
 use hyper::StatusCode;
 use jird::Located;
-use jird::event::Numeral;
-use jird::hooks::write_string;
+use jird::hooks::write_object;
 use jird_formats::{Error, ErrorKind};
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{
@@ -139,25 +138,22 @@ impl Problem {
     /// The JSON text of the problem.
     pub(crate) fn json(&self) -> Vec<u8> {
         let mut text = Vec::new();
-        text.extend_from_slice(b"{\"title\":");
-        write_string(self.status.canonical_reason().unwrap_or("Error"), &mut text);
-        text.extend_from_slice(b",\"status\":");
-        Numeral::U64(self.status.as_u16().into()).write(&mut text);
-        text.extend_from_slice(b",\"detail\":");
-        write_string(&self.detail, &mut text);
-        if let Some((line, column)) = self.at {
-            text.extend_from_slice(format!(",\"line\":{line},\"column\":{column}").as_bytes());
-        }
-        if let Some(place) = &self.place {
-            for (name, value) in
-                [("line", place.line()), ("column", place.column()), ("offset", place.error().offset())]
-            {
-                text.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+        write_object(&mut text, |object| {
+            object.member("title", self.status.canonical_reason().unwrap_or("Error"));
+            object.member("status", self.status.as_u16());
+            object.member("detail", &self.detail);
+            if let Some((line, column)) = self.at {
+                object.member("line", line);
+                object.member("column", column);
             }
-            text.extend_from_slice(b",\"pointer\":");
-            write_string(place.pointer(), &mut text);
-        }
-        text.extend_from_slice(b"}\n");
+            if let Some(place) = &self.place {
+                object.member("line", place.line());
+                object.member("column", place.column());
+                object.member("offset", place.error().offset());
+                object.member("pointer", place.pointer());
+            }
+        });
+        text.push(b'\n');
         text
     }
 }

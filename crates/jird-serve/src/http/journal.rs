@@ -1,8 +1,8 @@
 //! What is told of requests: a line of JSON for each on standard error, and sums for `/metrics`.
 
 use hyper::{Method, StatusCode};
-use jird::event::{Numeral, Timestamp};
-use jird::hooks::write_string;
+use jird::event::Timestamp;
+use jird::hooks::write_object;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::IpAddr;
@@ -132,24 +132,19 @@ impl Entry {
         let at =
             Timestamp { seconds: now.as_secs() as i64, nanoseconds: now.subsec_millis() * 1_000_000, is_utc: true };
         let mut line = Vec::with_capacity(200);
-        line.extend_from_slice(b"{\"@t\":\"");
-        line.extend_from_slice(at.to_string().as_bytes());
-        line.extend_from_slice(b"\",\"method\":");
-        write_string(method.as_str(), &mut line);
-        line.extend_from_slice(b",\"target\":");
-        write_string(target, &mut line);
-        let numbers: [(&[u8], u64); 3] = [
-            (b",\"status\":", self.status.as_u16().into()),
-            (b",\"bytes\":", self.bytes),
-            (b",\"microseconds\":", microseconds),
-        ];
-        for (name, value) in numbers {
-            line.extend_from_slice(name);
-            Numeral::U64(value).write(&mut line);
-        }
-        line.extend_from_slice(b",\"peer\":\"");
-        line.extend_from_slice(self.peer.to_string().as_bytes());
-        line.extend_from_slice(if self.is_whole { b"\"}\n" } else { b"\",\"cut\":true}\n" });
+        write_object(&mut line, |object| {
+            object.member("@t", &at.to_string());
+            object.member("method", method.as_str());
+            object.member("target", target);
+            object.member("status", self.status.as_u16());
+            object.member("bytes", self.bytes);
+            object.member("microseconds", microseconds);
+            object.member("peer", &self.peer.to_string());
+            if !self.is_whole {
+                object.member("cut", true);
+            }
+        });
+        line.push(b'\n');
         line
     }
 }

@@ -1,6 +1,6 @@
 //! The tables that are served, as the database describes them.
 
-use jird::hooks::write_string;
+use jird::hooks::quoted;
 use jird_formats::sqlite::{TableInfo, quote, tables_and_views};
 use jird_formats::{Error, ErrorKind};
 use rusqlite::Connection;
@@ -123,9 +123,7 @@ impl Table {
 
 impl Pick {
     fn new(column: usize, name: &str, kind: Kind, sql: String) -> Self {
-        let mut head = Vec::new();
-        write_string(name, &mut head);
-        head.push(b':');
+        let head = format!("{}:", quoted(name)).into_bytes();
         Self { column, name: name.to_owned(), head, kind, sql }
     }
 

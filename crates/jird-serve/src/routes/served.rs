@@ -1,7 +1,7 @@
 //! `GET /sources`: what is served, for programs that show it.
 
 use crate::routes::state::State;
-use jird::hooks::write_string;
+use jird::hooks::{ObjectWriter, write_object};
 
 /// A list of what is served: tables and views, the store, files.
 pub(crate) fn list(state: &State) -> Vec<u8> {
@@ -9,43 +9,42 @@ pub(crate) fn list(state: &State) -> Vec<u8> {
     let writes = state.writes_tables();
     for table in state.tables() {
         let kind = if table.info.is_view() { "view" } else { "table" };
-        let key = table.id.map(|id| table.info.columns()[id].name());
-        item(table.info.name(), kind, writes && !table.info.is_view(), key, &mut text);
-        let mut separator: &[u8] = b",\"columns\":[";
-        for column in table.info.columns() {
-            text.extend_from_slice(separator);
-            text.extend_from_slice(b"{\"name\":");
-            write_string(column.name(), &mut text);
-            text.extend_from_slice(b",\"type\":");
-            write_string(column.declared(), &mut text);
-            text.push(b'}');
-            separator = b",";
-        }
-        text.extend_from_slice(b"]}");
+        item(&mut text, table.info.name(), kind, |object| {
+            object.member("writable", writes && !table.info.is_view());
+            object.member("key", table.id.map(|id| table.info.columns()[id].name()));
+            object.array("columns", |columns| {
+                for column in table.info.columns() {
+                    columns.object(|object| {
+                        object.member("name", column.name());
+                        object.member("type", column.declared());
+                    });
+                }
+            });
+        });
     }
     if let Some(store) = &state.store {
-        item(&store.name, "store", store.intake.is_some(), None, &mut text);
-        text.extend_from_slice(b",\"time\":");
-        write_string(&store.store.settings().time_field.to_string(), &mut text);
-        text.push(b'}');
+        item(&mut text, &store.name, "store", |object| {
+            object.member("writable", store.intake.is_some());
+            object.member("key", None::<&str>);
+            object.member("time", &store.store.settings().time_field.to_string());
+        });
     }
     for file in &state.files {
-        item(&file.name, "file", false, None, &mut text);
-        text.push(b'}');
+        item(&mut text, &file.name, "file", |object| {
+            object.member("writable", false);
+            object.member("key", None::<&str>);
+        });
     }
     text.extend_from_slice(b"]\n");
     text
 }
 
-/// What all of them have; the object stays open.
-fn item(name: &str, kind: &str, is_writable: bool, key: Option<&str>, text: &mut Vec<u8>) {
-    let separator: &[u8] = if text.len() == 1 { b"" } else { b",\n" };
-    text.extend_from_slice(separator);
-    text.extend_from_slice(b"{\"name\":");
-    write_string(name, text);
-    text.extend_from_slice(format!(",\"kind\":\"{kind}\",\"writable\":{is_writable},\"key\":").as_bytes());
-    match key {
-        Some(key) => write_string(key, text),
-        None => text.extend_from_slice(b"null"),
-    }
+/// Writes one of them, on a line of its own: what all have, and the rest.
+fn item(text: &mut Vec<u8>, name: &str, kind: &str, rest: impl FnOnce(&mut ObjectWriter<'_>)) {
+    text.extend_from_slice(if text.len() == 1 { b"" } else { b",\n" });
+    write_object(text, |object| {
+        object.member("name", name);
+        object.member("kind", kind);
+        rest(object);
+    });
 }

@@ -56,10 +56,7 @@ impl Fields {
 impl Shape {
     fn add(&mut self, steps: &[Step], value: usize) -> Option<()> {
         let (Self::Object(members), [Step::Key(key), rest @ ..]) = (self, steps) else { return None };
-        let mut text = Vec::new();
-        jird::hooks::write_string(key, &mut text);
-        text.push(b':');
-        let key = String::from_utf8(text).ok()?;
+        let key = format!("{}:", jird::hooks::quoted(key));
         let known = members.iter().position(|(other, _)| *other == key);
         match (known, rest) {
             // A field, and another one in it.

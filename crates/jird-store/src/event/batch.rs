@@ -290,7 +290,7 @@ struct Clock<'p> {
 impl<'p> Clock<'p> {
     fn new(path: &Path, projection: &'p Projection) -> Self {
         let head = match path.steps() {
-            [jird::record::Step::Key(key)] => format!("{{{}:\"", jird::to_string(&**key).unwrap_or_default()),
+            [jird::record::Step::Key(key)] => format!("{{{}:\"", jird::hooks::quoted(key)),
             _ => String::new(),
         };
         Self { head: head.into_bytes(), reader: FieldReader::new(projection) }

@@ -3,11 +3,12 @@
 
 use crate::error::{Error, ErrorKind};
 use jird::Value;
+use jird::hooks::ObjectWriter;
 use std::collections::BTreeMap;
 
 /// The optional parts of a manifest: for each name the text of a JSON value, which has no line feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sections(BTreeMap<String, String>);
+pub(crate) struct Sections(BTreeMap<String, Vec<u8>>);
 
 /// What an optional part holds.
 pub(crate) trait Section: Sized {
@@ -15,7 +16,7 @@ pub(crate) trait Section: Sized {
     const NAME: &'static str;
 
     /// Appends it as JSON on one line.
-    fn write(&self, out: &mut String);
+    fn write(&self, out: &mut Vec<u8>);
 
     /// Reads what [`write`](Self::write) wrote. `None` if that cannot be.
     fn read(value: Value<'_>) -> Option<Self>;
@@ -28,8 +29,8 @@ pub(crate) struct SourcesLost;
 impl Section for SourcesLost {
     const NAME: &'static str = "sources_lost";
 
-    fn write(&self, out: &mut String) {
-        out.push_str("true");
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"true");
     }
 
     fn read(value: Value<'_>) -> Option<Self> {
@@ -44,7 +45,7 @@ impl Sections {
     /// `Damaged` if it holds something else.
     pub(crate) fn get<S: Section>(&self) -> Result<Option<S>, Error> {
         let Some(text) = self.0.get(S::NAME) else { return Ok(None) };
-        let document = jird::parse(text.as_bytes()).ok();
+        let document = jird::parse(text).ok();
         let section = document.and_then(|document| S::read(document.root()));
         let wrong = || Error::new(ErrorKind::Damaged, format!("the manifest's section {:?} cannot be read", S::NAME));
         section.map(Some).ok_or_else(wrong)
@@ -52,26 +53,19 @@ impl Sections {
 
     /// Puts a part into the manifest, in the place of one of its type.
     pub(crate) fn set<S: Section>(&mut self, section: &S) {
-        let mut text = String::new();
+        let mut text = Vec::new();
         section.write(&mut text);
-        debug_assert!(!text.contains('\n'), "a manifest is one line");
+        debug_assert!(!text.contains(&b'\n'), "a manifest is one line");
         self.0.insert(S::NAME.into(), text);
     }
 
-    pub(super) fn write(&self, out: &mut String) {
-        out.push('{');
-        for (number, (name, text)) in self.0.iter().enumerate() {
-            out.push_str(if number > 0 { "," } else { "" });
-            out.push_str(&jird::to_string(name).unwrap_or_default());
-            out.push(':');
-            out.push_str(text);
-        }
-        out.push('}');
+    pub(super) fn write(&self, out: &mut ObjectWriter<'_>) {
+        self.0.iter().for_each(|(name, text)| out.raw(name, text));
     }
 
     /// Reads what [`write`](Self::write) wrote.
     pub(super) fn read(value: Value<'_>) -> Option<Self> {
-        let section = |(name, value): (Value<'_>, Value<'_>)| Some((name.as_str()?.into(), value.raw_str()?.into()));
+        let section = |(name, value): (Value<'_>, Value<'_>)| Some((name.as_str()?.into(), value.raw().into()));
         let sections = value.entries().map(section).collect::<Option<_>>()?;
         (value.kind() == jird::Kind::Object).then_some(Self(sections))
     }

@@ -4,9 +4,10 @@ use super::{LogEntry, Loss, Manifest, Needs, Sections, SpanEntry};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
 use crate::files::checksum;
-use crate::notation::{self, push};
+use crate::notation;
 use crate::settings::Settings;
 use jird::Value;
+use jird::hooks::{ObjectWriter, write_object};
 use std::path::Path;
 
 /// The version of the format that this crate writes. It reads this one and those before.
@@ -15,79 +16,79 @@ const FORMAT: u64 = 2;
 const SPAN_BYTES_MAX: u64 = 1 << 40;
 
 pub(super) fn write(manifest: &Manifest) -> String {
-    let mut out = String::new();
-    let Manifest { generation, store, next, arrivals, .. } = manifest;
-    push(&mut out, format_args!("{{\"format\":{FORMAT},\"generation\":{generation},\"store\":\"{store:016x}\""));
-    push(&mut out, format_args!(",\"next\":{next},\"arrivals\":{arrivals}"));
-    if let Some(sealed) = manifest.sealed {
-        push(&mut out, format_args!(",\"sealed\":{sealed}"));
-    }
-    out.push_str(",\"settings\":{\"time_field\":");
-    notation::write_path(&manifest.settings.time_field, &mut out);
-    out.push_str(",\"columns\":");
-    notation::write_paths(&manifest.settings.columns, &mut out);
-    push(&mut out, format_args!(",\"compression\":\"{}\"}},\"spans\":[", manifest.settings.compression.name()));
-    for (number, span) in manifest.spans.iter().enumerate() {
-        out.push_str(if number > 0 { "," } else { "" });
-        push(
-            &mut out,
-            format_args!(
-                "{{\"number\":{},\"events\":{},\"text_bytes\":{},\"file_bytes\":{},\"first\":[{},{}],\"last\":[{},{}]",
-                span.number,
-                span.events,
-                span.text_bytes,
-                span.file_bytes,
-                span.first.time,
-                span.first.arrival,
-                span.last.time,
-                span.last.arrival
-            ),
-        );
-        push(&mut out, format_args!(",\"width\":{},\"table\":\"{:016x}\"", span.order.width(), span.table_sum));
-        if let Some(time) = span.keep_from {
-            push(&mut out, format_args!(",\"keep_from\":{time}"));
-        }
-        out.push('}');
-    }
-    out.push_str("],\"logs\":[");
-    for (number, log) in manifest.logs.iter().enumerate() {
-        out.push_str(if number > 0 { "," } else { "" });
-        push(&mut out, format_args!("{{\"number\":{}", log.number));
-        if let Some(identity) = log.identity {
-            push(&mut out, format_args!(",\"identity\":\"{identity:016x}\""));
-        }
-        out.push_str(",\"clips\":[");
-        for (number, clip) in log.clips.iter().enumerate() {
-            out.push_str(if number > 0 { "," } else { "" });
-            push(&mut out, format_args!("[{},{}]", clip.before, clip.arrivals_below));
-        }
-        out.push_str("]}");
-    }
-    out.push(']');
-    write_lost(&manifest.lost, &mut out);
-    for (what, needed) in [("needs_to_read", &manifest.needs.read), ("needs_to_write", &manifest.needs.write)] {
-        if !needed.is_empty() {
-            push(&mut out, format_args!(",\"{what}\":{}", jird::to_string(needed).unwrap_or_default()));
-        }
-    }
-    out.push_str(",\"sections\":");
-    manifest.sections.write(&mut out);
-    out.push('}');
-    let sum = checksum(out.as_bytes());
-    push(&mut out, format_args!("\n{sum:016x}\n"));
-    out
+    let mut out = Vec::new();
+    write_object(&mut out, |object| write_members(manifest, object));
+    let sum = notation::digits(checksum(&out));
+    out.extend_from_slice(format!("\n{sum}\n").as_bytes());
+    String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-fn write_lost(lost: &[Loss], out: &mut String) {
-    out.push_str(",\"lost\":[");
-    for (number, loss) in lost.iter().enumerate() {
-        out.push_str(if number > 0 { "," } else { "" });
-        let Loss { file, arrivals, reason, is_accepted } = loss;
-        let [file, reason] = [file, reason].map(|text| jird::to_string(text).unwrap_or_default());
-        push(out, format_args!("{{\"file\":{file},\"arrivals\":[{},{}]", arrivals.start, arrivals.end));
-        push(out, format_args!(",\"reason\":{reason},\"accepted\":{is_accepted}}}"));
+fn write_members(manifest: &Manifest, object: &mut ObjectWriter<'_>) {
+    let Manifest { generation, store, next, arrivals, sealed, settings, .. } = manifest;
+    object.member("format", FORMAT);
+    object.member("generation", *generation);
+    object.member("store", &notation::digits(*store));
+    object.member("next", *next);
+    object.member("arrivals", *arrivals);
+    if let Some(sealed) = sealed {
+        object.member("sealed", *sealed);
     }
-    out.push(']');
+    object.object("settings", |object| {
+        object.array("time_field", |steps| notation::write_path(&settings.time_field, steps));
+        object.array("columns", |columns| {
+            settings.columns.iter().for_each(|path| columns.array(|steps| notation::write_path(path, steps)));
+        });
+        object.member("compression", settings.compression.name());
+    });
+    object.array("spans", |spans| manifest.spans.iter().for_each(|span| spans.object(|out| write_span(span, out))));
+    object.array("logs", |logs| manifest.logs.iter().for_each(|log| logs.object(|out| write_log(log, out))));
+    object.array("lost", |lost| manifest.lost.iter().for_each(|loss| lost.object(|out| write_loss(loss, out))));
+    for (what, needed) in [("needs_to_read", &manifest.needs.read), ("needs_to_write", &manifest.needs.write)] {
+        if !needed.is_empty() {
+            object.array(what, |array| needed.iter().for_each(|name| array.element(name)));
+        }
+    }
+    object.object("sections", |sections| manifest.sections.write(sections));
+}
+
+fn write_span(span: &SpanEntry, out: &mut ObjectWriter<'_>) {
+    out.member("number", span.number);
+    out.member("events", span.events);
+    out.member("text_bytes", span.text_bytes);
+    out.member("file_bytes", span.file_bytes);
+    for (name, key) in [("first", span.first), ("last", span.last)] {
+        out.array(name, |array| {
+            array.element(key.time);
+            array.element(key.arrival);
+        });
+    }
+    out.member("width", span.order.width());
+    out.member("table", &notation::digits(span.table_sum));
+    if let Some(time) = span.keep_from {
+        out.member("keep_from", time);
+    }
+}
+
+fn write_log(log: &LogEntry, out: &mut ObjectWriter<'_>) {
+    out.member("number", log.number);
+    if let Some(identity) = log.identity {
+        out.member("identity", &notation::digits(identity));
+    }
+    out.array("clips", |clips| {
+        for clip in &log.clips {
+            clips.array(|array| {
+                array.element(clip.before);
+                array.element(clip.arrivals_below);
+            });
+        }
+    });
+}
+
+fn write_loss(loss: &Loss, out: &mut ObjectWriter<'_>) {
+    out.member("file", &loss.file);
+    out.array("arrivals", |array| [loss.arrivals.start, loss.arrivals.end].map(|arrival| array.element(arrival)));
+    out.member("reason", &loss.reason);
+    out.member("accepted", loss.is_accepted);
 }
 
 /// Bytes that have the generation of a manifest.
@@ -274,8 +275,8 @@ mod tests {
     impl Section for Numbers {
         const NAME: &'static str = "numbers";
 
-        fn write(&self, out: &mut String) {
-            push(out, format_args!("{:?}", self.0));
+        fn write(&self, out: &mut Vec<u8>) {
+            out.extend_from_slice(format!("{:?}", self.0).as_bytes());
         }
 
         fn read(value: Value<'_>) -> Option<Self> {

@@ -3,8 +3,9 @@
 use super::{BLOCK_BYTES_MAX, columns};
 use crate::column::{ColumnFacts, ColumnType};
 use crate::event::Key;
-use crate::notation::{self, push};
+use crate::notation;
 use crate::settings::Compression;
+use jird::hooks::{ArrayWriter, write_object};
 use jird::{Path, Value};
 
 /// Where the blocks of a span file are, and what is in them.
@@ -50,6 +51,19 @@ impl BlockEntry {
         self.offset + self.head_bytes
     }
 
+    fn write(&self, out: &mut ArrayWriter<'_>) {
+        let Self { offset, head_bytes, document_bytes, tail_bytes, text_bytes, events, first, last, .. } = *self;
+        for number in [offset, head_bytes, document_bytes, tail_bytes, text_bytes, events] {
+            out.element(number);
+        }
+        for key in [first, last] {
+            out.element(key.time);
+            out.element(key.arrival);
+        }
+        self.sums.iter().flatten().for_each(|sum| out.element(&notation::digits(*sum)));
+        self.facts.iter().for_each(|facts| out.element(facts.to_byte()));
+    }
+
     /// Whether it can be in a file of this length.
     fn fits(&self, file_bytes: u64) -> bool {
         let parts = [self.offset, self.head_bytes, self.document_bytes, self.tail_bytes];
@@ -63,31 +77,22 @@ impl BlockEntry {
 
 impl Table {
     pub(crate) fn write(&self) -> String {
-        let mut out = String::with_capacity(200 + 200 * self.blocks.len());
-        push(&mut out, format_args!("{{\"version\":1,\"arrivals\":[{},{}]", self.base, self.arrival_last));
-        push(&mut out, format_args!(",\"compression\":\"{}\",\"columns\":[", self.compression.name()));
-        for (number, (path, kind)) in self.columns.iter().enumerate() {
-            out.push_str(if number > 0 { ",[" } else { "[" });
-            notation::write_path(path, &mut out);
-            push(&mut out, format_args!(",\"{}\"]", columns::type_name(*kind)));
-        }
-        out.push_str("],\"blocks\":[");
-        for (number, block) in self.blocks.iter().enumerate() {
-            out.push_str(if number > 0 { ",[" } else { "[" });
-            let BlockEntry { offset, head_bytes, document_bytes, tail_bytes, text_bytes, events, first, last, .. } =
-                block;
-            push(&mut out, format_args!("{offset},{head_bytes},{document_bytes},{tail_bytes},{text_bytes},{events}"));
-            push(&mut out, format_args!(",{},{},{},{}", first.time, first.arrival, last.time, last.arrival));
-            for sum in block.sums.unwrap_or_default() {
-                push(&mut out, format_args!(",\"{sum:016x}\""));
-            }
-            for facts in &block.facts {
-                push(&mut out, format_args!(",{}", facts.to_byte()));
-            }
-            out.push(']');
-        }
-        out.push_str("]}");
-        out
+        let mut out = Vec::with_capacity(200 + 200 * self.blocks.len());
+        write_object(&mut out, |table| {
+            table.member("version", 1_u64);
+            table.array("arrivals", |range| [self.base, self.arrival_last].map(|arrival| range.element(arrival)));
+            table.member("compression", self.compression.name());
+            table.array("columns", |columns| {
+                for (path, kind) in &self.columns {
+                    columns.array(|column| {
+                        column.array(|steps| notation::write_path(path, steps));
+                        column.element(columns::type_name(*kind));
+                    });
+                }
+            });
+            table.array("blocks", |blocks| self.blocks.iter().for_each(|block| blocks.array(|out| block.write(out))));
+        });
+        String::from_utf8(out).expect("JSON is UTF-8")
     }
 
     /// Reads a table of a file of this length. `None` if something is missing, or cannot be.

@@ -1,6 +1,7 @@
 //! What events tell: keys, numbers, times, places, and why a stream ended.
 
 use crate::number::{MachineNumber, Number};
+use crate::text::compose::WriteScalar;
 use core::fmt;
 
 /// Bytes as text: base64 with the standard alphabet and padding (RFC 4648 §4). [`Sink::bytes`](super::Sink::bytes) uses it by default.
@@ -157,6 +158,13 @@ impl<'a> Numeral<'a> {
             Self::U64(value) => crate::text::write_number(text, |writer| writer.unsigned(value)),
             Self::F64(value) => crate::text::write_number(text, |writer| writer.double(value)),
         }
+    }
+}
+
+impl WriteScalar for Numeral<'_> {
+    #[inline]
+    fn write(self, text: &mut Vec<u8>) {
+        Numeral::write(self, text);
     }
 }
 

@@ -8,6 +8,7 @@
 //! short          short text as words, for comparison
 //! writer         writes strings, numbers and what is between them
 //! direct         writes strings and numbers into memory of the caller's
+//! compose        writes objects and arrays, member by member
 //! ```
 //!
 //! [`check_escape`] decides what is JSON. The other functions are memory-safe on any input, but their results are
@@ -21,6 +22,7 @@
 #![allow(clippy::inline_always, reason = "a few instructions each, and the loops around them must see through them")]
 #![allow(clippy::needless_bitwise_bool, reason = "vector comparisons instead of branches")]
 
+pub(crate) mod compose;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 pub(crate) mod direct;
 mod escape;

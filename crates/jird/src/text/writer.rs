@@ -121,6 +121,20 @@ pub fn write_string(content: &str, text: &mut Vec<u8>) {
     *text = out.into_buffer();
 }
 
+/// A string as JSON, with its quotes.
+///
+/// ```
+/// assert_eq!(jird::hooks::quoted("a\n\u{e9}"), "\"a\\n\u{e9}\"");
+/// ```
+#[expect(clippy::missing_panics_doc, reason = "a vector takes everything")]
+pub fn quoted(content: &str) -> String {
+    let mut out = Out::new(Vec::new(), ());
+    let mut writer = out.writer();
+    writer.string(content).expect("a vector takes everything");
+    writer.commit();
+    out.into_string()
+}
+
 impl<S: Overflow> Out<S> {
     /// Appends to `buffer`.
     pub(crate) fn new(buffer: Vec<u8>, overflow: S) -> Self {

@@ -10,7 +10,7 @@ use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
 use hyper::StatusCode;
-use jird::hooks::write_string;
+use jird::hooks::{ObjectWriter, quoted, write_object};
 use jird::{Kind, Parser, Value};
 use jird_store::{Batch, BatchBuilder, Settings};
 use std::borrow::Cow;
@@ -60,11 +60,7 @@ pub(super) fn take<'b>(
 ) -> Result<Taken<'b>, Problem> {
     let begun = Instant::now();
     let mut taken = Taken::default();
-    let path_index = index.map(|index| {
-        let mut text = Vec::new();
-        write_string(index, &mut text);
-        text
-    });
+    let path_index = index.map(|index| quoted(index).into_bytes());
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         let (mut parser, mut lines, mut text) = (Parser::new(), Lines::new(body), Vec::new());
         let mut count = 0;
@@ -137,15 +133,10 @@ impl<'a> Action<'a> {
         Ok(Self { name, index, id })
     }
 
-    /// `"_index":"x","_id":"1"`
-    fn write_names(&self, text: &mut Vec<u8>) {
-        for (name, value) in [("_index", self.index), ("_id", self.id.as_deref())] {
-            if let Some(value) = value {
-                write(text, format_args!("\"{name}\":"));
-                text.extend_from_slice(value);
-                text.push(b',');
-            }
-        }
+    /// What it says of the document, as JSON.
+    fn names(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+        let names = [("_index", self.index), ("_id", self.id.as_deref())];
+        names.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 }
 
@@ -170,7 +161,10 @@ impl<'b> Taken<'b> {
             None
         };
         match refused {
-            None => self.item(action, |text| text.extend_from_slice(b"\"result\":\"created\",\"status\":201")),
+            None => self.item(action, |item| {
+                item.member("result", "created");
+                item.member("status", 201_u16);
+            }),
             Some(refused) => {
                 let Refused { message, column, .. } = &refused;
                 let why = format!("line {line}, column {column}: {message}");
@@ -180,21 +174,25 @@ impl<'b> Taken<'b> {
         }
     }
 
-    fn item(&mut self, action: &Action<'_>, rest: impl FnOnce(&mut Vec<u8>)) {
+    fn item(&mut self, action: &Action<'_>, rest: impl FnOnce(&mut ObjectWriter<'_>)) {
         let text = &mut self.items;
         text.extend_from_slice(if text.is_empty() { b"" } else { b",\n" });
-        write(text, format_args!("{{\"{}\":{{", action.name));
-        action.write_names(text);
-        rest(text);
-        text.extend_from_slice(b"}}");
+        write_object(text, |object| {
+            object.object(action.name, |item| {
+                action.names().for_each(|(name, value)| item.raw(name, value));
+                rest(item);
+            });
+        });
     }
 
     fn item_error(&mut self, action: &Action<'_>, kind: &str, why: &str) {
         self.errors += 1;
-        self.item(action, |text| {
-            write(text, format_args!("\"status\":400,\"error\":{{\"type\":\"{kind}\",\"reason\":"));
-            write_string(why, text);
-            text.push(b'}');
+        self.item(action, |item| {
+            item.member("status", 400_u16);
+            item.object("error", |error| {
+                error.member("type", kind);
+                error.member("reason", why);
+            });
         });
     }
 }
@@ -208,11 +206,12 @@ fn named<'t>(document: &'t [u8], action: &Action<'_>, text: &'t mut Vec<u8>) -> 
     }
     text.clear();
     text.extend_from_slice(members);
-    if members.trim_ascii() != b"{" {
-        text.push(b',');
+    let mut separator = if members.trim_ascii() == b"{" { "" } else { "," };
+    for (name, value) in action.names() {
+        write(text, format_args!("{separator}\"{name}\":"));
+        text.extend_from_slice(value);
+        separator = ",";
     }
-    action.write_names(text);
-    text.pop();
     text.push(b'}');
     text
 }
@@ -220,9 +219,16 @@ fn named<'t>(document: &'t [u8], action: &Action<'_>, text: &'t mut Vec<u8>) -> 
 /// The answer to a body.
 pub(super) fn answer(taken: &Taken<'_>) -> Vec<u8> {
     let mut text = Vec::with_capacity(taken.items.len() + 64);
-    write(&mut text, format_args!("{{\"took\":{},\"errors\":{},\"items\":[", taken.millis, taken.errors > 0));
-    text.extend_from_slice(&taken.items);
-    text.extend_from_slice(b"]}\n");
+    write_object(&mut text, |object| {
+        object.member("took", taken.millis);
+        object.member("errors", taken.errors > 0);
+        object.with("items", |text| {
+            text.push(b'[');
+            text.extend_from_slice(&taken.items);
+            text.push(b']');
+        });
+    });
+    text.push(b'\n');
     text
 }
 
@@ -234,8 +240,13 @@ pub(super) fn failure(problem: &Problem) -> Vec<u8> {
         _ => "illegal_argument_exception",
     };
     let mut text = Vec::new();
-    write(&mut text, format_args!("{{\"error\":{{\"type\":\"{kind}\",\"reason\":"));
-    write_string(&problem.to_string(), &mut text);
-    write(&mut text, format_args!("}},\"status\":{}}}\n", problem.status.as_u16()));
+    write_object(&mut text, |object| {
+        object.object("error", |error| {
+            error.member("type", kind);
+            error.member("reason", &problem.to_string());
+        });
+        object.member("status", problem.status.as_u16());
+    });
+    text.push(b'\n');
     text
 }

@@ -7,7 +7,7 @@ use super::time_key::TimeKey;
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
-use jird::hooks::write_string;
+use jird::hooks::{write_object, write_string};
 use jird::{Kind, Parser, Value};
 use jird_store::{Batch, Settings};
 
@@ -104,12 +104,14 @@ fn push_value(value: Value<'_>, text: &mut Vec<u8>) {
 
 /// What Seq answers: no level below which it wants no events; and what was refused.
 pub(super) fn answer(taken: &Taken<'_>, is_lost: bool) -> Vec<u8> {
-    let mut text = b"{\"MinimumLevelAccepted\":null".to_vec();
-    if is_lost && let Some(first) = taken.refused.first() {
-        text.extend_from_slice(b",\"Error\":");
-        write_string(&first.message, &mut text);
-    }
-    taken.write_errors(&mut text);
-    text.extend_from_slice(b"}\n");
+    let mut text = Vec::new();
+    write_object(&mut text, |object| {
+        object.member("MinimumLevelAccepted", None::<&str>);
+        if is_lost && let Some(first) = taken.refused.first() {
+            object.member("Error", &first.message);
+        }
+        taken.write_errors(object);
+    });
+    text.push(b'\n');
     text
 }

@@ -4,7 +4,7 @@ use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
 use hyper::StatusCode;
-use jird::hooks::write_string;
+use jird::hooks::{ObjectWriter, write_object};
 use jird_store::{Batch, BatchBuilder};
 use std::io::Write as _;
 
@@ -48,34 +48,46 @@ impl<'b> Taken<'b> {
     /// `{"events":2}`, with the errors if there are some.
     pub(super) fn counted(&self) -> Vec<u8> {
         let mut text = Vec::new();
-        write(&mut text, format_args!("{{\"events\":{}", self.batch.events()));
-        self.write_errors(&mut text);
-        text.extend_from_slice(b"}\n");
+        write_object(&mut text, |object| {
+            object.member("events", self.batch.events());
+            self.write_errors(object);
+        });
+        text.push(b'\n');
         text
     }
 
-    /// `,"refused":1,"errors":[…]`
-    pub(super) fn write_errors(&self, text: &mut Vec<u8>) {
+    /// `"refused":1,"errors":[…]`
+    pub(super) fn write_errors(&self, out: &mut ObjectWriter<'_>) {
         if self.refused.is_empty() {
             return;
         }
-        write(text, format_args!(",\"refused\":{},\"errors\":[", self.refused_count()));
-        for (number, refused) in self.refused.iter().enumerate() {
-            text.extend_from_slice(if number == 0 { b"\n" } else { b",\n" });
-            match refused {
-                Refused { line: 0, index, offset, .. } => {
-                    write(text, format_args!("{{\"index\":{index},\"offset\":{offset}"));
-                }
-                Refused { line, column, offset, .. } => {
-                    write(text, format_args!("{{\"line\":{line},\"column\":{column},\"offset\":{offset}"));
-                }
+        out.member("refused", self.refused_count());
+        // Each error is on a line of its own.
+        out.with("errors", |text| {
+            for (number, refused) in self.refused.iter().enumerate() {
+                text.extend_from_slice(if number == 0 { b"[\n" } else { b",\n" });
+                write_object(text, |object| write_refused(refused, object));
             }
-            write(text, format_args!(",\"kind\":\"{}\",\"detail\":", refused.kind));
-            write_string(&refused.message, text);
-            text.push(b'}');
-        }
-        text.push(b']');
+            text.push(b']');
+        });
     }
+}
+
+/// Where an event that was refused is in its body, and what is wrong with it.
+fn write_refused(refused: &Refused<'_>, out: &mut ObjectWriter<'_>) {
+    match refused {
+        Refused { line: 0, index, offset, .. } => {
+            out.member("index", *index);
+            out.member("offset", *offset);
+        }
+        Refused { line, column, offset, .. } => {
+            out.member("line", *line);
+            out.member("column", *column);
+            out.member("offset", *offset);
+        }
+    }
+    out.member("kind", refused.kind);
+    out.member("detail", &refused.message);
 }
 
 /// Whether there is room for another event of a body.

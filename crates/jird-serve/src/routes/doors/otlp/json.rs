@@ -3,7 +3,7 @@
 use super::super::taken::{Taken, check_room};
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
-use super::record::{Record, write_double, write_resource, write_scope};
+use super::record::{Record, close, write_double, write_resource, write_scope};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
@@ -189,12 +189,4 @@ fn any(message: Value<'_>, depth: usize, text: &mut Vec<u8>) -> Result<(), Wrong
         return Err("a value is not in the form of one");
     }
     Ok(())
-}
-
-/// Ends a container in the place of a last comma.
-fn close(bracket: u8, text: &mut Vec<u8>) {
-    if text.last() == Some(&b',') {
-        text.pop();
-    }
-    text.push(bracket);
 }

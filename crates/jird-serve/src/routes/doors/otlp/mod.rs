@@ -9,10 +9,10 @@ mod protobuf;
 mod record;
 mod wire;
 
-use super::taken::{Taken, write};
+use super::taken::Taken;
 use crate::base::problem::Problem;
 use hyper::StatusCode;
-use jird::hooks::write_string;
+use jird::hooks::write_object;
 pub(super) use json::take_json;
 pub(super) use protobuf::take_protobuf;
 
@@ -34,14 +34,15 @@ fn message(taken: &Taken<'_>) -> String {
 
 /// `ExportLogsServiceResponse` in JSON.
 pub(super) fn answer_json(taken: &Taken<'_>) -> Vec<u8> {
-    let mut text = b"{".to_vec();
-    if !taken.refused.is_empty() {
-        let count = taken.refused_count();
-        write(&mut text, format_args!("\"partialSuccess\":{{\"rejectedLogRecords\":\"{count}\",\"errorMessage\":"));
-        write_string(&message(taken), &mut text);
-        text.push(b'}');
-    }
-    text.push(b'}');
+    let mut text = Vec::new();
+    write_object(&mut text, |object| {
+        if !taken.refused.is_empty() {
+            object.object("partialSuccess", |object| {
+                object.member("rejectedLogRecords", &taken.refused_count().to_string());
+                object.member("errorMessage", &message(taken));
+            });
+        }
+    });
     text
 }
 
@@ -60,9 +61,10 @@ pub(super) fn answer_protobuf(taken: &Taken<'_>) -> Vec<u8> {
 /// `google.rpc.Status` in JSON.
 pub(super) fn failure_json(problem: &Problem) -> Vec<u8> {
     let mut text = Vec::new();
-    write(&mut text, format_args!("{{\"code\":{},\"message\":", code(problem.status)));
-    write_string(&problem.to_string(), &mut text);
-    text.push(b'}');
+    write_object(&mut text, |object| {
+        object.member("code", code(problem.status));
+        object.member("message", &problem.to_string());
+    });
     text
 }
 

@@ -3,7 +3,7 @@
 use super::super::taken::{Taken, check_room};
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
-use super::record::{Record, write_base64, write_double, write_resource, write_scope};
+use super::record::{Record, close, write_base64, write_double, write_resource, write_scope};
 use super::wire::{Field, Fields, Malformed};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
@@ -241,12 +241,4 @@ fn any(message: &[u8], depth: usize, text: &mut Vec<u8>) -> Result<(), Wrong> {
         text.extend_from_slice(b"null");
     }
     Ok(())
-}
-
-/// Ends a container in the place of a last comma.
-fn close(bracket: u8, text: &mut Vec<u8>) {
-    if text.last() == Some(&b',') {
-        text.pop();
-    }
-    text.push(bracket);
 }

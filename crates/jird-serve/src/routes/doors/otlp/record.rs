@@ -96,8 +96,16 @@ impl Record {
     }
 }
 
+/// Ends a container in the place of a last comma.
+pub(super) fn close(bracket: u8, text: &mut Vec<u8>) {
+    if text.last() == Some(&b',') {
+        text.pop();
+    }
+    text.push(bracket);
+}
+
 /// Members without the comma after the last one.
-pub(super) fn without_comma(members: &[u8]) -> &[u8] {
+fn without_comma(members: &[u8]) -> &[u8] {
     members.strip_suffix(b",").unwrap_or(members)
 }
 
