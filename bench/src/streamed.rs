@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use jird::MachineNumber;
 use jird::event::{Interest, Key, Numeral, Sink};
+use jird::value::MachineNumber;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 

@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use jird::hooks::Kernel;
-use jird::{Parser, Policy, hooks::Technique};
+use jird::policy::Policy;
+use jird::{Parser, hooks::Technique};
 
 use super::clock::{self, used};
 use super::table::{Drawing, Table, column};

@@ -46,7 +46,7 @@ pub(super) fn table(options: &Options) -> Result<Table, String> {
 
 fn times(text: &[u8], kernel: Kernel, options: &Options) -> Result<[f64; 7], String> {
     let ascii: Vec<u8> = text.iter().map(|byte| if byte.is_ascii() { *byte } else { b'x' }).collect();
-    let parser = || Parser::with_kernel(jird::Policy::default(), kernel);
+    let parser = || Parser::with_kernel(jird::policy::Policy::default(), kernel);
     let (mut validating, mut parsing, mut holding) = (parser(), parser(), parser());
     let root = holding.parse(text).map_err(|error| error.to_string())?;
     let mut scratch = String::new();

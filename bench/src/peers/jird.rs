@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use jird::event::{self, JsonSource};
 use jird::hooks::Kernel;
+use jird::value::MachineNumber;
 use jird::{
-    Kind, MachineNumber, Parser, Path, Value,
+    Kind, Parser, Path, Value,
     record::{Field, FieldReader, Projection},
 };
 

@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::outcome::BadData;
 use anyhow::{Context, Result, bail};
-use jird::lines::RECORD_BYTES_MAX;
+use jird::policy::RECORD_BYTES_MAX;
 use jird_formats::files::{FileFormat, Text, plain_name};
 use std::io::{BufRead, BufReader, Read};
 

@@ -16,7 +16,7 @@ pub(crate) struct RecordArgs {
     record_limit: ByteSize,
 }
 
-/// [`jird::lines::RECORD_BYTES_MAX`], as it is typed.
+/// [`jird::policy::RECORD_BYTES_MAX`], as it is typed.
 const RECORD_LIMIT: &str = "64MiB";
 
 impl RecordArgs {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_library() {
         let limit: ByteSize = RECORD_LIMIT.parse().unwrap();
-        assert_eq!(limit.as_u64(), jird::lines::RECORD_BYTES_MAX as u64);
+        assert_eq!(limit.as_u64(), jird::policy::RECORD_BYTES_MAX as u64);
         #[cfg(any(feature = "convert", feature = "query"))]
         {
             let limit: ByteSize = SPOOL_LIMIT.parse().unwrap();

@@ -11,7 +11,8 @@ use anyhow::Context;
 use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, ReadAt};
 use jird::hooks::lines::{drive, ranges};
 use jird::lines::{self, Bad};
-use jird::{Duplicates, ErrorKind, Numbers, Parser, Policy, record::Projection};
+use jird::policy::{Duplicates, Numbers, Policy};
+use jird::{ErrorKind, Parser, record::Projection};
 use jird_formats::encoding::{Encoding, MARK, Unmarked, blank_mark, read_start, stray_mark};
 use jird_formats::files::{Compression, Text, plain_name, record_limit_hint};
 use std::cell::RefCell;
@@ -39,7 +40,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     unique_keys: bool,
     /// The maximum nesting depth of objects and arrays
-    #[arg(long, value_name = "N", default_value_t = jird::Policy::DEPTH_MAX)]
+    #[arg(long, value_name = "N", default_value_t = jird::policy::Policy::DEPTH_MAX)]
     depth_max: usize,
     #[arg(long, hide = true, value_name = "N")]
     threads: Option<usize>,

@@ -1,8 +1,8 @@
 //! A value in a row.
 
-use jird::event::{self, Failure, Numeral, Sink, Timestamp};
+use jird::event::{Failure, Numeral, Sink, Timestamp};
 use jird::hooks::event::send_text;
-use jird::hooks::write_string;
+use jird::hooks::{base64, write_string};
 
 /// A value in a row. A nested value is JSON text.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl Cell<'_> {
             Self::Number(number) => number.write(text),
             Self::Text(content) => write_string(content, text),
             Self::Json(json) => text.extend_from_slice(json.as_bytes()),
-            Self::Bytes(bytes) => write_string(&event::base64(bytes), text),
+            Self::Bytes(bytes) => write_string(&base64(bytes), text),
             Self::Timestamp(time) => write_string(&time.to_string(), text),
         }
     }

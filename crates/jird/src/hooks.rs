@@ -2,6 +2,7 @@
 
 #[cfg(feature = "serde")]
 pub use crate::data_model::{ALL_NUMBERS, BufferedFloat, Decimal, EXACT_NUMBERS, RAW_TEXT, buffered_float};
+pub use crate::event::facts::base64;
 pub use crate::kernel::{Kernel, UnknownKernel};
 pub use crate::tape::{Technique, pointer_index, pointer_key};
 pub use crate::text::compose::{ArrayWriter, ObjectWriter, WriteScalar, write_array, write_object};

@@ -16,8 +16,8 @@
 //! code written for `serde_json` expects it. [`event::JsonSource`] where records go on to a sink.
 //!
 //! **Which number type?** [`Number`] is the text of a number, borrowed and exact; [`NumberBuf`] the same, owned, for fields of
-//! types that keep every digit; [`MachineNumber`] what a machine computes with: an `i64`, a `u64` or the nearest `f64`. A field of
-//! type `i64` or `f64` needs none of them.
+//! types that keep every digit; [`MachineNumber`](value::MachineNumber) what a machine computes with: an `i64`, a `u64` or the
+//! nearest `f64`. A field of type `i64` or `f64` needs none of them.
 //!
 //! ```
 //! let document = jird::parse(br#"{"name": "jird", "legs": [1, 2, 3, 4]}"#)?;
@@ -105,7 +105,7 @@ mod locate;
 mod message;
 mod number;
 mod path;
-mod policy;
+pub mod policy;
 pub mod record;
 mod scan;
 mod tape;
@@ -135,6 +135,12 @@ pub mod ser {
     };
 }
 
+/// Parts of values: the iterators that [`Value`] returns, and numbers in a machine's types.
+pub mod value {
+    pub use crate::number::MachineNumber;
+    pub use crate::tape::{Descendants, Elements, Entries};
+}
+
 #[cfg(feature = "json")]
 pub use serde_json::{Value as Json, json};
 
@@ -146,16 +152,15 @@ pub use error::{Category, Error};
 pub use fault::ErrorKind;
 pub use layout::{Layout, format, minify};
 pub use locate::Located;
-pub use number::{MachineNumber, Number};
+pub use number::Number;
 pub use path::Path;
-pub use policy::{Duplicates, Numbers, Policy};
-pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
+pub use tape::{Document, Kind, Parser, Value, parse, validate};
 #[cfg(feature = "serde")]
 pub use text::RawValue;
 #[cfg(feature = "serde")]
 pub use typed::NumberBuf;
 #[cfg(feature = "serde")]
-pub use typed::de::{Deserializer, StreamDeserializer, from_reader, from_slice, from_str};
+pub use typed::de::{Deserializer, from_reader, from_slice, from_str};
 #[cfg(feature = "serde")]
 pub use typed::{Serializer, to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};
 

@@ -28,7 +28,8 @@ pub enum Duplicates {
 /// Limits and refusals of a parse.
 ///
 /// ```
-/// use jird::{Numbers, Parser, Policy};
+/// use jird::Parser;
+/// use jird::policy::{Numbers, Policy};
 /// let mut parser = Parser::with_policy(Policy { numbers: Numbers::Finite, ..Policy::default() });
 /// assert_eq!(parser.parse(b"[1e309]").unwrap_err().code(), "range");
 /// ```

@@ -10,8 +10,9 @@ mod common;
 use checks::reference::{self, Fault};
 use jird::hooks::Kernel;
 use jird::lines::{Options, Scanner};
+use jird::policy::Policy;
 use jird::{
-    Error, Parser, Path, Policy,
+    Error, Parser, Path,
     record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 use std::ops::ControlFlow;

@@ -4,7 +4,8 @@
 
 mod common;
 
-use jird::lines::{Options, RECORD_BYTES_MAX, Scanner, read_stream};
+use jird::lines::{Options, Scanner, read_stream};
+use jird::policy::RECORD_BYTES_MAX;
 use jird::{Kind, Parser, Value, record::Projection};
 use std::io::{self, Read};
 use std::ops::ControlFlow;

@@ -4,7 +4,8 @@
 #![cfg(jird_small_limits)]
 
 use jird::hooks::Kernel;
-use jird::{ErrorKind, Kind, Parser, Policy, Value};
+use jird::policy::Policy;
+use jird::{ErrorKind, Kind, Parser, Value};
 
 /// Texts of documents are shorter than this by a block.
 const TEXT_BYTES: usize = 1 << 16;

@@ -4,8 +4,9 @@ use crate::lines::{assert_field, find, path_sets, paths};
 use crate::reference::{self, Fault, Node};
 use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown, ways};
 use jird::hooks::Kernel;
+use jird::policy::Policy;
 use jird::{
-    Error, Parser, Path, Policy,
+    Error, Parser, Path,
     hooks::Technique,
     record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };

@@ -6,8 +6,9 @@ use crate::{CHUNK_BYTES, shown, ways};
 use jird::hooks::Kernel;
 use jird::hooks::lines::When;
 use jird::lines::{Check, Options, Scanned, Scanner};
+use jird::policy::Policy;
 use jird::{
-    Kind, Path, Policy,
+    Kind, Path,
     record::{Field, Projection, Step},
 };
 use std::ops::ControlFlow;

@@ -7,10 +7,8 @@ use crate::{CHUNK_BYTES, shown, ways};
 use jird::hooks::Kernel;
 use jird::hooks::lines::When;
 use jird::lines::{Check, Options, Scanner};
-use jird::{
-    Policy,
-    record::{Comparison, Like, Literal, Matcher, Mismatches, Predicate, Projection},
-};
+use jird::policy::Policy;
+use jird::record::{Comparison, Like, Literal, Matcher, Mismatches, Predicate, Projection};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -15,7 +15,7 @@ use jird::event::filter::{Flatten, Project};
 use jird::event::{Failure, JsonSink, Pattern, Place, Sink, Source};
 use jird::hooks::event::Parts;
 use jird::hooks::event::pipe;
-use jird::lines::RECORD_BYTES_MAX;
+use jird::policy::RECORD_BYTES_MAX;
 use jird::record::Step;
 use jird_formats::BadRow;
 use jird_formats::files::{BadRecord, BadRecords, FileFormat, OnError, record_limit_hint};

@@ -12,7 +12,8 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
-use jird::event::{self, Numeral, Timestamp};
+use jird::event::{Numeral, Timestamp};
+use jird::hooks::base64;
 use std::sync::Arc;
 
 /// Approximate number of bytes of text and binary data at which a batch is full.
@@ -143,7 +144,7 @@ impl CellBuilder {
                 values.append_value(bytes);
                 return Some(bytes.len());
             }
-            (Self::Text(texts), Cell::Bytes(bytes)) => return append_text(texts, &event::base64(bytes)),
+            (Self::Text(texts), Cell::Bytes(bytes)) => return append_text(texts, &base64(bytes)),
             (Self::Text(texts), Cell::Timestamp(time)) => return append_text(texts, &time.to_string()),
             (Self::Json(texts), cell) => {
                 scratch.clear();

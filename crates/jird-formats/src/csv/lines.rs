@@ -60,7 +60,7 @@ impl Lines {
                 self.check(start)
             }
             Cell::Json(json) => self.text(json, column, false),
-            Cell::Bytes(bytes) => self.text(&jird::event::base64(bytes), column, false),
+            Cell::Bytes(bytes) => self.text(&jird::hooks::base64(bytes), column, false),
             Cell::Timestamp(time) => self.text(&time.to_string(), column, false),
         }
     }

@@ -1,8 +1,8 @@
 //! What happens to bad records.
 
 use super::open;
-use jird::event::{Place, base64};
-use jird::hooks::write_object;
+use jird::event::Place;
+use jird::hooks::{base64, write_object};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Reads back the records that are in a quarantine file.
 
-use jird::lines::RECORD_BYTES_MAX;
+use jird::policy::RECORD_BYTES_MAX;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -3,8 +3,9 @@
 use crate::cell::Cell;
 use crate::columns::survives;
 use core::fmt::{Display, Write};
-use jird::MachineNumber;
-use jird::event::{Numeral, base64};
+use jird::event::Numeral;
+use jird::hooks::base64;
+use jird::value::MachineNumber;
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 

@@ -89,7 +89,7 @@ impl Value {
     /// What JSON has no place for, as text, wherever it stands.
     pub(crate) fn as_text(&self) -> Self {
         match self {
-            Self::Bytes(bytes) => Self::Text(jird::event::base64(bytes)),
+            Self::Bytes(bytes) => Self::Text(jird::hooks::base64(bytes)),
             Self::Time(time) => Self::Text(time.to_string()),
             Self::Nested(tokens) => Self::Nested(
                 tokens

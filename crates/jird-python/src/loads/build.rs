@@ -5,7 +5,8 @@ use crate::raw::collect::Pause;
 use crate::raw::keys::{Keys, Values};
 use crate::raw::make::{self, Dict, HashedKey, Keeps, List, Made};
 use crate::raw::stack::{Stack, exhausted};
-use jird::{Kind, MachineNumber, Parser, Value};
+use jird::value::MachineNumber;
+use jird::{Kind, Parser, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 

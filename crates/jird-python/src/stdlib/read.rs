@@ -2,7 +2,8 @@
 
 use crate::loads::{Builder, with_root};
 use crate::raw::make;
-use jird::{Kind, MachineNumber, Value};
+use jird::value::MachineNumber;
+use jird::{Kind, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 

@@ -3,7 +3,8 @@
 use crate::base::problem::Problem;
 use crate::request::catalog::Table;
 use jird::event::{self, Failure, Interest, JsonSource, Pattern, Place};
-use jird::{Duplicates, Kind, Parser, Policy};
+use jird::policy::{Duplicates, Policy};
+use jird::{Kind, Parser};
 use jird_formats::sqlite::quote;
 use jird_formats::{Row, Rows};
 

@@ -3,8 +3,8 @@
 use crate::base::problem::Problem;
 use crate::request::catalog::{Kind, Pick};
 use hyper::StatusCode;
-use jird::event::{Interest, JsonText, Key, Numeral, Place, Scalar, Sink, base64};
-use jird::hooks::write_string;
+use jird::event::{Interest, JsonText, Key, Numeral, Place, Scalar, Sink};
+use jird::hooks::{base64, write_string};
 use jird_formats::{CsvSink, Error};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Rows};

@@ -3,7 +3,7 @@
 use super::TextOrder;
 use crate::settings::Settings;
 use crate::time;
-use jird::lines::RECORD_BYTES_MAX;
+use jird::policy::RECORD_BYTES_MAX;
 use jird::record::{Field, FieldReader, Projection};
 use jird::{Error, ErrorKind, Kind, Parser, Path};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -32,4 +32,4 @@ pub(crate) const BLOCK_BYTES: usize = if cfg!(test) { 2 << 10 } else { 256 << 10
 const ZSTD_BLOCK_FACTOR: usize = 2;
 
 /// What a file may claim that a block has: more than a full one and the longest event.
-pub(crate) const BLOCK_BYTES_MAX: u64 = (ZSTD_BLOCK_FACTOR * BLOCK_BYTES + jird::lines::RECORD_BYTES_MAX + 1) as u64;
+pub(crate) const BLOCK_BYTES_MAX: u64 = (ZSTD_BLOCK_FACTOR * BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;

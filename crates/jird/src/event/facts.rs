@@ -7,7 +7,7 @@ use core::fmt;
 /// Bytes as text: base64 with the standard alphabet and padding (RFC 4648 §4). [`Sink::bytes`](super::Sink::bytes) uses it by default.
 ///
 /// ```
-/// assert_eq!(jird::event::base64(b"Hello"), "SGVsbG8=");
+/// assert_eq!(jird::hooks::base64(b"Hello"), "SGVsbG8=");
 /// ```
 pub fn base64(bytes: &[u8]) -> String {
     base64_simd::STANDARD.encode_to_string(bytes)

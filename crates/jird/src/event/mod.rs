@@ -28,7 +28,7 @@
 //! events.
 
 pub(crate) mod condition;
-mod facts;
+pub(crate) mod facts;
 pub mod filter;
 #[cfg(feature = "serde")]
 mod from_types;
@@ -44,7 +44,8 @@ pub(crate) mod recording;
 pub(crate) mod tape;
 mod tracker;
 
-pub use facts::{Failure, Interest, Key, Numeral, Place, Timestamp, base64};
+pub(crate) use facts::base64;
+pub use facts::{Failure, Interest, Key, Numeral, Place, Timestamp};
 #[cfg(feature = "serde")]
 pub use from_types::{Values, send_value};
 #[cfg(feature = "serde")]

@@ -22,7 +22,6 @@ mod sweeps;
 #[cfg(feature = "serde")]
 mod typed;
 
-pub use crate::policy::RECORD_BYTES_MAX;
 pub use options::{Check, Options};
 pub use read::read_stream;
 pub use row::{Bad, Match, Scanned};

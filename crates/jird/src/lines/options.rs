@@ -1,9 +1,9 @@
 //! Options for reading lines.
 
-use super::RECORD_BYTES_MAX;
 use super::gate::When;
 use crate::kernel::Kernel;
 use crate::policy::Policy;
+use crate::policy::RECORD_BYTES_MAX;
 
 /// Bytes of lines that are scanned before their tokens are walked.
 const PIECE_BYTES: usize = 64 << 10;

@@ -269,7 +269,7 @@ pub(super) fn fill(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lines::RECORD_BYTES_MAX;
+    use crate::policy::RECORD_BYTES_MAX;
 
     fn lines_of(text: &[u8], range: Range<u64>) -> Vec<(u64, Vec<u8>)> {
         let mut lines = Vec::new();

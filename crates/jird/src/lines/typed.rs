@@ -1,10 +1,10 @@
 //! Decodes lines into a type.
 
-use super::RECORD_BYTES_MAX;
 use super::piece::newlines;
 use super::stream::{StreamPiece, StreamPieces};
 use crate::error::Error;
 use crate::fault::ErrorKind;
+use crate::policy::RECORD_BYTES_MAX;
 use serde_core::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::io::{self, Read};

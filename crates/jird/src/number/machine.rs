@@ -20,7 +20,7 @@ use super::{to_f64, to_i64, to_u64};
 /// Where the result is `None`, the text is still there: [`Value::as_number`](crate::Value::as_number).
 ///
 /// ```
-/// use jird::{MachineNumber, Number};
+/// use jird::{Number, value::MachineNumber};
 /// let machine = |text| Number::new(text).and_then(Number::machine_number);
 /// assert_eq!(machine("-7"), Some(MachineNumber::I64(-7)));
 /// assert_eq!(machine("18446744073709551615"), Some(MachineNumber::U64(u64::MAX)));

@@ -351,7 +351,7 @@ fn the_offset_of_what_is_not_utf8_is_the_first_byte_that_is_wrong_whatever_the_c
     ];
     for kernel in Kernel::available() {
         for chunk_bytes in [64, 128, 1 << 16] {
-            let policy = crate::Policy::default();
+            let policy = crate::policy::Policy::default();
             let mut parser = crate::Parser::with_kernel(policy, kernel).with_chunk_bytes(chunk_bytes);
             for (fault, right) in faults {
                 for at in 1..140 {

@@ -331,7 +331,8 @@ impl Model<'_> {
 #[cfg(test)]
 mod tests {
     use crate::error::Error;
-    use crate::{Numbers, Parser, Policy, kernel::Kernel};
+    use crate::policy::{Numbers, Policy};
+    use crate::{Parser, kernel::Kernel};
 
     #[test]
     fn of_a_number_out_of_range_and_bad_utf8_the_first_is_the_error() {

@@ -145,7 +145,7 @@ impl<'a> Value<'a> {
     /// advance.
     ///
     /// ```
-    /// use jird::MachineNumber::{F64, I64};
+    /// use jird::value::MachineNumber::{F64, I64};
     /// let document = jird::parse(b"[7, 7.5, 123456789012345678901, null]")?;
     /// let numbers = document.root().elements().map(|value| value.machine_number()).collect::<Vec<_>>();
     /// assert_eq!(numbers, [Some(I64(7)), Some(F64(7.5)), None, None]);

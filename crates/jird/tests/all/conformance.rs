@@ -5,7 +5,8 @@ use crate::common;
 
 use checks::reference::{self, Tree};
 use common::{Document, corpus, files, table};
-use jird::{Kind, Number, Numbers, Parser, Policy, Value};
+use jird::policy::{Numbers, Policy};
+use jird::{Kind, Number, Parser, Value};
 
 /// What every reader makes of `text`, which they must agree on: `accept`, or the code of the error.
 fn outcome(text: &[u8]) -> &'static str {

@@ -3,7 +3,8 @@
 use crate::common;
 
 use jird::hooks::Kernel;
-use jird::{Duplicates, ErrorKind, Numbers, Parser, Policy, record::RecordBuffer};
+use jird::policy::{Duplicates, Numbers, Policy};
+use jird::{ErrorKind, Parser, record::RecordBuffer};
 use std::collections::HashSet;
 
 struct Case {

@@ -5,8 +5,9 @@ use crate::common;
 
 use jird::hooks::lines::When;
 use jird::lines::{Check, Options, Scanner};
+use jird::policy::Policy;
 use jird::{
-    Kind, Parser, Path, Policy, Value,
+    Kind, Parser, Path, Value,
     record::{Like, Predicate, Projection, Record, RecordBuffer},
 };
 use std::ops::ControlFlow;
@@ -24,7 +25,7 @@ fn nesting_beyond_the_limit_is_an_error_at_the_bracket_that_is_too_much() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
         let text = nested(open, "1", close, 100_000);
         let brackets = open.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
-        let wanted = ("depth", (jird::Policy::DEPTH_MAX / brackets * open.len()) as u64);
+        let wanted = ("depth", (jird::policy::Policy::DEPTH_MAX / brackets * open.len()) as u64);
         let code = |error: jird::Error| (error.code(), error.offset());
         assert_eq!(jird::parse(&text).map(drop).map_err(code), Err(wanted));
         assert_eq!(jird::validate(&text).map_err(code), Err(wanted));
@@ -34,7 +35,7 @@ fn nesting_beyond_the_limit_is_an_error_at_the_bracket_that_is_too_much() {
         assert_eq!(lines.map(drop).map_err(code), Err(wanted));
         assert_eq!(jird::minify(&text).map(drop).map_err(code), Err(wanted));
         // The limit itself is fine.
-        let text = nested(open, "1", close, jird::Policy::DEPTH_MAX / brackets);
+        let text = nested(open, "1", close, jird::policy::Policy::DEPTH_MAX / brackets);
         assert!(jird::parse(&text).is_ok() && jird::validate(&text).is_ok());
     }
 }
@@ -46,7 +47,7 @@ fn values_that_are_too_deep_to_serialize_are_errors_on_a_small_stack() {
     let deep = || {
         for (open, close, brackets) in [("[", "]", 1), ("{\"a\":", "}", 1), ("[{\"a\":", "}]", 2), ("[", "", 1)] {
             let text = nested(open, "1", close, 40_000);
-            let wanted = Err(("depth", (jird::Policy::DEPTH_MAX / brackets * open.len()) as u64));
+            let wanted = Err(("depth", (jird::policy::Policy::DEPTH_MAX / brackets * open.len()) as u64));
             let mut parser = Parser::new();
             let value = parser.parse_trusted(&text);
             let place = |error: jird::Error| (error.code(), error.offset());
@@ -63,7 +64,7 @@ fn values_that_are_too_deep_to_serialize_are_errors_on_a_small_stack() {
             let words = serde_json::to_string(&value).unwrap_err().to_string();
             assert!(words.starts_with("nested too deeply (byte "), "{words}");
             // The limit itself is fine.
-            let text = nested(open, "1", close, jird::Policy::DEPTH_MAX / brackets);
+            let text = nested(open, "1", close, jird::policy::Policy::DEPTH_MAX / brackets);
             let value = parser.parse_trusted(&text);
             let written = jird::to_string(&value).expect("deep, and right");
             assert!(close.is_empty() || written.as_bytes() == text);

@@ -3,7 +3,8 @@
 
 use crate::common;
 
-use jird::{MachineNumber, Number};
+use jird::Number;
+use jird::value::MachineNumber;
 
 #[test]
 fn every_number_of_the_conformance_data_is_rounded_correctly() {

@@ -9,8 +9,9 @@ use jird::event::{Feed, JsonSource, Pattern, Source};
 use jird::hooks::Kernel;
 use jird::hooks::event::Recording;
 use jird::lines::{Options, Scanner};
+use jird::policy::Policy;
 use jird::{
-    Category, Deserializer, Error, Parser, Policy,
+    Category, Deserializer, Error, Parser,
     record::{Projection, Record, RecordBuffer},
 };
 use serde::de::IgnoredAny;

@@ -5,8 +5,9 @@ use crate::case::Case;
 use crate::judge::Bar;
 use crate::shapes::documents;
 use jird::hooks::Kernel;
+use jird::policy::{Duplicates, Numbers, Policy};
 use jird::{
-    Duplicates, Kind, Layout, Numbers, Parser, Path, Policy, Value,
+    Kind, Layout, Parser, Path, Value,
     record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 

@@ -7,7 +7,7 @@ use crate::shapes::documents;
 use jird::Json;
 use jird::event::{self, JsonSink, JsonText};
 use jird::hooks::event::send;
-use jird::hooks::write_string;
+use jird::hooks::{base64, write_string};
 
 /// Measured on every shape.
 const MAIN: &[Way] = &[way("to_string of a tree", |text| {
@@ -55,7 +55,7 @@ const OTHERS: &[Way] = &[
         used(jird::RawValue::from_string(String::from_utf8_lossy(&out).into_owned()));
     }),
     way("bytes, as base64 and back", |text| {
-        let text = format!("\"{}\"", event::base64(text));
+        let text = format!("\"{}\"", base64(text));
         let mut deserializer = jird::Deserializer::from_str(&text);
         used(jird::base64::deserialize::<_, Vec<u8>>(&mut deserializer));
     }),

@@ -7,8 +7,9 @@ use crate::shapes::{Shape, documents, lines};
 use jird::event::{Failure, JsonSink, JsonSource, Source};
 use jird::hooks::lines::{When, in_order, read_range};
 use jird::lines::{Check, Options, Scanner, read_stream, typed_on};
+use jird::policy::{Duplicates, Policy};
 use jird::{
-    Deserializer, Duplicates, Json, Path, Policy,
+    Deserializer, Json, Path,
     de::Read,
     record::{Comparison, Like, Literal, Matcher, Predicate, Projection},
 };

@@ -3,7 +3,8 @@
 use super::{case, used};
 use crate::case::{Case, Prepared};
 use crate::shapes::{keys, numbered, repeat};
-use jird::{Parser, Policy, Value};
+use jird::policy::Policy;
+use jird::{Parser, Value};
 
 /// The size n. Four times as many bytes still fit into a document in a build with small limits: see `JIRD_SMALL_LIMITS`
 /// in the engine's build script.

@@ -8,7 +8,8 @@ use crate::loads::Builder;
 use crate::loads::repeated;
 use crate::raw::collect::Pause;
 use crate::raw::make::{self, Dict, HashedKey, Keeps, List};
-use jird::{Kind, MachineNumber, Value};
+use jird::value::MachineNumber;
+use jird::{Kind, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFrozenSet, PySet, PyTuple};
 

@@ -2,8 +2,8 @@
 
 use crate::base::problem::Problem;
 use crate::request::catalog::{Kind, Table};
-use jird::MachineNumber;
 use jird::event::Numeral;
+use jird::value::MachineNumber;
 use jird_formats::sqlite::Affinity;
 use rusqlite::types::Value;
 use std::fmt::Write;

@@ -95,7 +95,7 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         self
     }
 
-    /// Limits the number of arrays and objects that may be open at once; [`Policy::DEPTH_MAX`](crate::Policy::DEPTH_MAX) by
+    /// Limits the number of arrays and objects that may be open at once; [`Policy::DEPTH_MAX`](crate::policy::Policy::DEPTH_MAX) by
     /// default.
     #[must_use]
     pub fn depth_max(mut self, depth_max: usize) -> Self {
@@ -152,7 +152,7 @@ impl<'de, R: Read<'de>> JsonSource<R> {
     }
 
     /// Limits the size of the text kept in memory at once, which is a token, or a record that is [checked
-    /// first](Self::check_first). The default is [`RECORD_BYTES_MAX`](crate::lines::RECORD_BYTES_MAX). A longer one is
+    /// first](Self::check_first). The default is [`RECORD_BYTES_MAX`](crate::policy::RECORD_BYTES_MAX). A longer one is
     /// an error of kind [`Size`](crate::ErrorKind::Size). Text that was given in memory has no limit.
     #[must_use]
     pub fn record_bytes_max(mut self, bytes: usize) -> Self {

@@ -173,7 +173,7 @@ fn random_bytes_are_the_same() {
 fn limits_hold_over_borders() {
     for depth in [1, 63, 64, 65, 199, 200, 201, 500] {
         for depth_max in [1, 64, 200] {
-            let policy = Policy { depth_max, numbers: crate::Numbers::Machine, ..Policy::default() };
+            let policy = Policy { depth_max, numbers: crate::policy::Numbers::Machine, ..Policy::default() };
             for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[ 0 ,", ", 1e5, 2]")] {
                 let text = [&open.repeat(depth), "12345678901", &close.repeat(depth)].concat();
                 check_policy(&policy, text.as_bytes(), 1);

@@ -99,7 +99,7 @@ pub fn to_string_pretty<T: ?Sized + Serialize>(value: &T) -> Result<String, Erro
 ///
 /// # Errors
 /// As [`to_string`]; also for infinities and NaN, numbers that are infinite as a double, repeated keys, and nesting
-/// beyond [`Policy::DEPTH_MAX`](crate::Policy::DEPTH_MAX).
+/// beyond [`Policy::DEPTH_MAX`](crate::policy::Policy::DEPTH_MAX).
 pub fn to_string_canonical<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
     canonical(value).map(text_of_canonical)
 }

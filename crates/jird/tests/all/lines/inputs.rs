@@ -5,7 +5,7 @@ use crate::lines::a;
 use checks::random::Random;
 use jird::hooks::lines::ReadAt;
 use jird::hooks::lines::{in_order, read_range};
-use jird::lines::{self, Options, Scanner, read_stream};
+use jird::lines::{Options, Scanner, read_stream};
 use jird::record::Projection;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -74,10 +74,13 @@ fn however_an_input_is_cut_the_same_records_come_in_the_same_order() {
                 Vec::new,
                 |buffer, job| {
                     let mut part = Vec::new();
-                    let flow =
-                        read_range(&source, ranges[job].clone(), buffer, lines::RECORD_BYTES_MAX, |at, piece| {
-                            collect(at, piece, &mut part)
-                        });
+                    let flow = read_range(
+                        &source,
+                        ranges[job].clone(),
+                        buffer,
+                        jird::policy::RECORD_BYTES_MAX,
+                        |at, piece| collect(at, piece, &mut part),
+                    );
                     assert!(matches!(flow, Ok(ControlFlow::Continue(()))));
                     part
                 },
@@ -115,8 +118,9 @@ fn a_stream_gives_the_same_records_however_it_trickles() {
     for seed in 0..5 {
         let mut found = Vec::new();
         let stream = Trickle(&text, Random::new(seed));
-        let flow =
-            read_stream(stream, &mut Vec::new(), lines::RECORD_BYTES_MAX, |at, piece| collect(at, piece, &mut found));
+        let flow = read_stream(stream, &mut Vec::new(), jird::policy::RECORD_BYTES_MAX, |at, piece| {
+            collect(at, piece, &mut found)
+        });
         assert!(matches!(flow, Ok(ControlFlow::Continue(()))));
         assert!(found.iter().copied().eq(offsets.iter().copied().zip(1..)));
     }

@@ -5,8 +5,9 @@ use checks::random::{self, Random};
 use checks::reference;
 use jird::hooks::Kernel;
 use jird::lines::{Check, Options, Scanner};
+use jird::policy::{Duplicates, Numbers, Policy};
 use jird::{
-    Duplicates, ErrorKind, Numbers, Path, Policy,
+    ErrorKind, Path,
     record::{Comparison, Literal, Predicate, Projection},
 };
 use std::ops::ControlFlow;

@@ -2,8 +2,8 @@
 
 use super::super::taken::write;
 use super::super::time_key::TimeKey;
-use jird::event::{Numeral, base64};
-use jird::hooks::write_string;
+use jird::event::Numeral;
+use jird::hooks::{base64, write_string};
 use jird_store::time;
 
 /// What a record says, each part as JSON; what is empty was not said.
