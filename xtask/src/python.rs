@@ -44,7 +44,7 @@ const HOST_TESTS: [&str; 3] = ["test_calls.py", "test_hosts.py", "test_hostile.p
 const CRATE: &str = "crates/jird-python";
 
 /// The distribution with the program that has SQL.
-const PROGRAM: &str = "crates/jird-query-program";
+const PROGRAM: &str = "crates/jird-cli";
 
 /// The most that the wheel of the module may have.
 const WHEEL_BYTES_MAX: u64 = 6_000_000;

@@ -1,4 +1,4 @@
-//! The `jird` command with SQL, which the Python module `jird` starts.
+//! The `jird` command, as the Python distribution `jird-query` brings it and the module `jird` starts it.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
