@@ -11,6 +11,7 @@ use jird_formats::encoding::stray_mark;
 #[cfg(feature = "query")]
 use jird_formats::encoding::{Encoding, blank_mark};
 use jird_formats::files::{self, Local, Reader, Text, is_url, plain_name, widened};
+#[cfg(feature = "convert")]
 use jird_formats::sqlite::{self, rusqlite::Connection};
 use std::fs::File;
 use std::io::{self, Read};

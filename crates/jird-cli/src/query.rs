@@ -139,6 +139,7 @@ enum FormatArgument {
     /// Comma-separated values
     Csv,
     /// Apache Parquet
+    #[cfg(feature = "tables")]
     Parquet,
     /// Apache Arrow IPC
     #[value(alias = "ipc")]
@@ -166,7 +167,10 @@ fn format_of_name(path: &Path) -> Option<Format> {
         FileFormat::Ndjson => Some(Format::Ndjson),
         FileFormat::Json => Some(Format::Json),
         FileFormat::Csv => Some(Format::Csv),
+        #[cfg(feature = "tables")]
         FileFormat::Parquet => Some(Format::Parquet),
+        #[cfg(not(feature = "tables"))]
+        FileFormat::Parquet => None,
         FileFormat::Arrow => Some(Format::Arrow),
         // A query cannot write these formats.
         FileFormat::Tsv | FileFormat::Sqlite | FileFormat::Quarantine => None,
@@ -371,6 +375,7 @@ fn suffix(format: Format, compression: Compression) -> String {
         Format::Ndjson => "ndjson",
         Format::Json => "json",
         Format::Csv => "csv",
+        #[cfg(feature = "tables")]
         Format::Parquet => "parquet",
         Format::Arrow | Format::ArrowStream => "arrow",
         _ => "txt",
@@ -423,6 +428,7 @@ fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBu
             Some(FormatArgument::Lines) => Format::Lines,
             Some(FormatArgument::Json) => Format::Json,
             Some(FormatArgument::Csv) => Format::Csv,
+            #[cfg(feature = "tables")]
             Some(FormatArgument::Parquet) => Format::Parquet,
             Some(FormatArgument::Arrow) => Format::Arrow,
             Some(FormatArgument::Ndjson) => Format::Ndjson,

@@ -84,7 +84,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SECONDS")]
     time_max: Option<u32>,
     /// The most memory that groups, sorts and joins of a query may take [default: 256MiB]
-    #[cfg(feature = "query")]
+    #[cfg(feature = "sql")]
     #[arg(long, value_name = "SIZE")]
     memory_max: Option<ByteSize>,
     /// Write no line of JSON for each request to standard error
@@ -145,7 +145,7 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     if let Some(seconds) = args.time_max {
         settings.limits.time = Duration::from_secs(seconds.into());
     }
-    #[cfg(feature = "query")]
+    #[cfg(feature = "sql")]
     if let Some(bytes) = args.memory_max {
         settings.limits.query_bytes = usize::try_from(bytes.as_u64()).context("--memory-max")?;
     }

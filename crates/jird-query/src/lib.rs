@@ -42,14 +42,17 @@
 //! corrections of two rules of DataFusion (`filters`, `ordering`). It also leaves out sorts that a store has done
 //! already, groups by a field only once, and corrects casts to integers.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "sql"), allow(dead_code, reason = "what serves the engine of SQL is not taken apart"))]
 
 mod base;
 #[cfg(feature = "cluster")]
 pub mod cluster;
+#[cfg(feature = "sql")]
 mod functions;
 mod guard;
 mod input;
 mod output;
+#[cfg(feature = "sql")]
 mod plan;
 mod run;
 mod scan;

@@ -1,8 +1,9 @@
 //! The errors of a query.
 
 use crate::base::nearest::nearest;
-use arrow::error::ArrowError;
+use arrow_schema::ArrowError;
 use core::fmt;
+#[cfg(feature = "sql")]
 use datafusion::error::DataFusionError;
 use jird_formats::encoding::stray_mark;
 use jird_formats::files::record_limit_hint;
@@ -184,7 +185,21 @@ impl Error {
         Self { message: rename(self.message), ..self }
     }
 
+    /// An error of Arrow, or one of ours that Arrow passed on.
+    pub(crate) fn of_arrow(error: &ArrowError) -> Self {
+        let words = match error {
+            ArrowError::IoError(words, inner) => match inner.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
+                Some(ours) => return ours.clone(),
+                None => words.clone(),
+            },
+            ArrowError::CastError(words) | ArrowError::ComputeError(words) => words.clone(),
+            other => other.to_string(),
+        };
+        Self::sql(without_internals(&words))
+    }
+
     /// An error of DataFusion, or one of ours that DataFusion passed on.
+    #[cfg(feature = "sql")]
     pub(crate) fn of(error: &DataFusionError) -> Self {
         let found = Self::of_root(error);
         match error.find_root() {
@@ -195,6 +210,7 @@ impl Error {
         }
     }
 
+    #[cfg(feature = "sql")]
     fn of_root(error: &DataFusionError) -> Self {
         match error.find_root() {
             DataFusionError::External(inner) => match inner.downcast_ref::<Self>() {
@@ -216,14 +232,7 @@ impl Error {
                 Self::internal(format!("the query failed in a way that is a bug: {error}"))
             }
             DataFusionError::NotImplemented(words) => Self::sql(format!("not supported: {words}")),
-            DataFusionError::ArrowError(error, _) => match &**error {
-                ArrowError::IoError(words, inner) => match inner.get_ref().and_then(|inner| inner.downcast_ref()) {
-                    Some(ours) => Self::clone(ours),
-                    None => Self::sql(words.clone()),
-                },
-                ArrowError::CastError(words) | ArrowError::ComputeError(words) => Self::sql(words.clone()),
-                other => Self::sql(other.to_string()),
-            },
+            DataFusionError::ArrowError(error, _) => Self::of_arrow(error),
             root => Self::sql(root.strip_backtrace().split("\nThis issue was likely").next().unwrap_or_default()),
         }
     }
@@ -393,6 +402,7 @@ pub(crate) fn words(error: &io::Error) -> String {
     }
 }
 
+#[cfg(feature = "sql")]
 impl From<Error> for DataFusionError {
     fn from(error: Error) -> Self {
         Self::External(error.into())

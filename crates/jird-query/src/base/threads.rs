@@ -75,6 +75,13 @@ impl Threads {
         Ok(Self { runtime: Some(runtime), ends })
     }
 
+    /// Starts none: what is waited for happens elsewhere.
+    pub(crate) fn here() -> Result<Self, Error> {
+        let built = Builder::new_current_thread().enable_time().build();
+        let runtime = built.map_err(|error| Error::unread(format!("cannot wait: {error}")))?;
+        Ok(Self { runtime: Some(runtime), ends: Arc::default() })
+    }
+
     /// Waits for something here.
     pub(crate) fn wait<F: Future>(&self, wanted: F) -> F::Output {
         self.runtime.as_ref().expect("it is there until it is dropped").block_on(wanted)

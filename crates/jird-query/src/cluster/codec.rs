@@ -12,7 +12,7 @@ use crate::input::Described;
 use crate::plan::steady::Steady;
 use crate::scan::bad::BadSink;
 use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, Shared, Tally, Told, Watch};
-use crate::setup::session::batch_max;
+use crate::setup::options::batch_max;
 use crate::sql::{Kept, Rep};
 use arrow::datatypes::Schema;
 use datafusion::common::tree_node::TreeNode;

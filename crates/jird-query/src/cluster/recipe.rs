@@ -6,7 +6,7 @@
 use super::message::{self, PathName, of_json, wrong};
 use crate::base::error::Error;
 use crate::base::interrupt::Interrupt;
-use crate::setup::session::{is_aggregate, session};
+use crate::setup::session::is_aggregate;
 use crate::sql::{self, Known, Leaf, Records, Rewritten, Style};
 use datafusion::error::Result;
 use serde::{Deserialize, Serialize};
@@ -81,8 +81,6 @@ impl Recipe {
         let known = Known { types: types.collect::<Result<_>>()? };
         let style = STYLES.get(usize::from(self.style)).copied();
         let style = style.ok_or_else(|| wrong("a message names a style of output that does not exist"))?;
-        let aggregates = aggregates()?;
-        let is_aggregate = |name: &str| aggregates.contains(name);
         Ok(sql::rewrite(parsed.query, &is_aggregate, &mut Told(&self.keys), &known, style, None)?.leaves)
     }
 }
@@ -103,15 +101,4 @@ impl Rewritten {
         let recipe = recipe.text().map_err(|error| Error::of(&error))?;
         Ok(Self { recipe: Some(recipe), ..self })
     }
-}
-
-/// The names of all aggregates of a session.
-fn aggregates() -> Result<&'static HashSet<String>> {
-    static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
-    if let Some(names) = NAMES.get() {
-        return Ok(names);
-    }
-    let state = session(None, None, None, &Interrupt::default())?.state();
-    let names = state.aggregate_functions().keys().filter(|name| is_aggregate(&state, name)).cloned().collect();
-    Ok(NAMES.get_or_init(|| names))
 }

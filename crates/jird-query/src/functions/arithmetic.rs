@@ -14,8 +14,8 @@ use datafusion::common::DFSchema;
 use datafusion::error::Result;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, Operator, ScalarFunctionArgs, ScalarUDF, binary_expr};
-use datafusion::sql::sqlparser::ast::BinaryOperator;
 use jird_formats::ColumnType;
+use sqlparser::ast::BinaryOperator;
 
 /// The function that converts integers to decimals of 38 digits, and such decimals to decimals of 76 digits, so that their
 /// sum cannot overflow. Other types stay unchanged.

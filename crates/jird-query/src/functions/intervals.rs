@@ -12,7 +12,7 @@ use datafusion::common::DFSchema;
 use datafusion::error::Result;
 use datafusion::logical_expr::planner::{PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, ScalarUDF, lit};
-use datafusion::sql::sqlparser::ast::BinaryOperator;
+use sqlparser::ast::BinaryOperator;
 use std::sync::Arc;
 
 type Span = <IntervalMonthDayNanoType as ArrowPrimitiveType>::Native;

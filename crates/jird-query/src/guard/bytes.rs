@@ -1,10 +1,15 @@
 //! How many bytes values take.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::DataType;
+use crate::base::error::Error;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
 
 /// What an element of a list counts at least: nulls take nothing in a list, and 4 bytes as text.
 const ELEMENT_BYTES: usize = 8;
+
+/// What takes less is neither asked for nor counted: it is too little to matter.
+pub(crate) const SMALL_BYTES: usize = 1 << 20;
 
 /// How many bytes the values of an array take, without those around it if it is a slice. Elements of lists count at
 /// least 8 bytes. Costs nothing for texts.
@@ -67,6 +72,17 @@ pub(crate) fn pieces(batch: &RecordBatch, bytes_max: usize) -> Vec<RecordBatch> 
     let mut all = pieces(&first, bytes_max);
     all.append(&mut pieces(&second, bytes_max));
     all
+}
+
+/// Fails if the machine has not so much memory beside what the rest of a query takes meanwhile: what would fail next is
+/// not tried.
+pub(crate) fn is_there(bytes: usize) -> Result<(), Error> {
+    const MARGIN: usize = 32 << 20;
+    if bytes < SMALL_BYTES {
+        return Ok(());
+    }
+    let mut probe: Vec<u8> = Vec::new();
+    probe.try_reserve_exact(bytes.saturating_add(MARGIN)).map_err(|_| Error::memory())
 }
 
 /// How many bytes the values of a batch take.

@@ -1,5 +1,6 @@
 //! The memory of a query's values.
 
+use super::bytes::{SMALL_BYTES, is_there};
 use crate::base::error::Error;
 use arrow::array::{Array, ArrayData};
 use arrow::buffer::Buffer;
@@ -9,8 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most bytes of the values of one call: Arrow has no offsets beyond, and 32-bit ones for texts.
 pub(crate) const VALUES_BYTES: usize = i32::MAX as usize;
-/// What takes less is neither asked for nor counted: it is too little to matter.
-const SMALL_BYTES: usize = 1 << 20;
 
 /// What guarded calls take of a query's memory.
 ///
@@ -75,8 +74,6 @@ impl Memory {
     /// # Errors
     /// If there is not so much memory, or if no array holds all of it.
     pub(crate) fn room_beside(&self, bytes: usize, parts: usize) -> Result<Room<'_>, Error> {
-        /// What the rest of the query takes meanwhile.
-        const MARGIN: usize = 32 << 20;
         let all = bytes.saturating_add(parts);
         if all > VALUES_BYTES {
             return Err(Error::memory());
@@ -88,10 +85,8 @@ impl Memory {
             self.taken().take(bytes)?;
         }
         let room = Room { memory: self, bytes };
-        // Where memory is short, this fails, and what would fail next is not tried. An array that grows is twice there.
-        let mut probe: Vec<u8> = Vec::new();
-        probe.try_reserve_exact(bytes.saturating_add(all).saturating_add(MARGIN)).map_err(|_| Error::memory())?;
-        drop(probe);
+        // An array that grows is twice there.
+        is_there(bytes.saturating_add(all))?;
         Ok(room)
     }
 

@@ -611,6 +611,7 @@ impl InputFile {
 
     /// The table that the file is.
     fn rows(&self, format: FileFormat) -> io::Result<TableFile> {
+        #[cfg(feature = "tables")]
         let whole = || match &self.access {
             Access::Again => local::text(&self.path).map(AnyFile::from),
             Access::Copy(spool) if !spool.is_compressed() => spool.file().map(AnyFile::from),
@@ -621,8 +622,14 @@ impl InputFile {
         };
         let text = || self.text().map(Text::into_reader);
         Ok(match format {
+            #[cfg(feature = "tables")]
             FileFormat::Sqlite => TableFile::Sqlite(self.path.clone(), self.table.clone()),
+            #[cfg(feature = "tables")]
             FileFormat::Parquet => TableFile::Parquet(whole()?),
+            #[cfg(not(feature = "tables"))]
+            FileFormat::Sqlite | FileFormat::Parquet => {
+                return Err(io::Error::other("this build of jird reads no Parquet and no databases"));
+            }
             FileFormat::Arrow => TableFile::Arrow(text()?),
             FileFormat::Json | FileFormat::Ndjson | FileFormat::Quarantine => {
                 let text = self.text()?.blank_mark().into_reader();

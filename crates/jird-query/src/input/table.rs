@@ -3,6 +3,7 @@
 //! read only the wanted ones, and some leave out rows that do not meet the condition.
 
 use super::ahead::{Ahead, SharedBlocks};
+#[cfg(feature = "tables")]
 use super::remote::AnyFile;
 use crate::base::error::Error;
 use crate::base::interrupt::Interrupt;
@@ -10,11 +11,13 @@ use jird::Path;
 use jird::event::filter::Project;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
 use jird::record::Predicate;
+#[cfg(feature = "tables")]
 use jird_formats::sqlite::{self, SqliteQuery};
 use jird_formats::{BadRow, ColumnSource, Crew, CsvSource, Dialect, Empty, Recover, files::Reader};
 use std::error::Error as StdError;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
+#[cfg(feature = "tables")]
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -27,8 +30,10 @@ pub(super) enum TableFile {
     /// A JSON text, and the values in it that are records.
     Json(Reader, Pattern),
     Arrow(Reader),
+    #[cfg(feature = "tables")]
     Parquet(AnyFile),
     /// A database, and the name of a table in it.
+    #[cfg(feature = "tables")]
     Sqlite(PathBuf, Option<String>),
 }
 
@@ -62,6 +67,7 @@ impl TableFile {
         })
     }
 
+    #[cfg_attr(not(feature = "tables"), expect(unused_variables, reason = "no table leaves out rows"))]
     fn write(
         self,
         columns: Option<&[String]>,
@@ -80,6 +86,7 @@ impl TableFile {
                 rows.copy(&mut JsonSource::from_reader(live(Box::new(Separated(reader)))).records(records))
             }
             Self::Arrow(reader) => rows.copy_columns(ColumnSource::arrow(reader).map_err(told)?, columns),
+            #[cfg(feature = "tables")]
             Self::Parquet(file) => {
                 let source = ColumnSource::parquet(file).map_err(told)?;
                 let source = match condition {
@@ -88,12 +95,14 @@ impl TableFile {
                 };
                 rows.copy_columns(source, columns)
             }
+            #[cfg(feature = "tables")]
             Self::Sqlite(path, table) => write_sqlite(&path, table, columns, condition, rows, interrupt),
         }
     }
 }
 
 /// Writes rows of a table of a database; of the only table, if no table is named.
+#[cfg(feature = "tables")]
 fn write_sqlite(
     path: &std::path::Path,
     table: Option<String>,

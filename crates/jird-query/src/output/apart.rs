@@ -5,8 +5,9 @@
 
 use super::{WriteError, Writer};
 use crate::sql::{Output, OutputKind};
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{Schema, SchemaRef};
 use jird::record::{Field, Record, RecordBuffer};
 use jird_formats::{ColumnBuilder, ColumnType};
 use std::collections::HashMap;

@@ -1,9 +1,11 @@
 //! Arrow and Parquet files, in whole batches, by the writers of `jird-formats` with its options.
 
 use super::{WriteError, Writer};
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use jird_formats::{ArrowBatches, ArrowLayout, ArrowOptions, ParquetBatches, ParquetOptions};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use jird_formats::{ArrowBatches, ArrowLayout, ArrowOptions};
+#[cfg(feature = "tables")]
+use jird_formats::{ParquetBatches, ParquetOptions};
 
 /// Writes Arrow IPC.
 pub(super) struct Arrow {
@@ -41,9 +43,11 @@ impl Writer for Arrow {
 }
 
 /// Writes a Parquet file.
+#[cfg(feature = "tables")]
 #[derive(Default)]
 pub(super) struct Parquet(Option<ParquetBatches<Vec<u8>>>);
 
+#[cfg(feature = "tables")]
 impl Writer for Parquet {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), WriteError> {
         self.0 = Some(ParquetBatches::new(Vec::new(), schema.clone(), ParquetOptions::default())?);

@@ -1,14 +1,15 @@
 //! The text of one value.
 
+#[cfg(feature = "sql")]
 use crate::functions::json_texts;
 use crate::sql::{Output, OutputKind};
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, UInt64Array,
-};
-use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, Float64Type, Int64Type, UInt64Type};
-use arrow::error::ArrowError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, FieldRef};
 use jird::event::Numeral;
 use jird::hooks::write_string;
 use jird::record::Field;
@@ -44,8 +45,9 @@ pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Float16 | DataType::Float32 => DataType::Float64,
         DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => DataType::Utf8,
         DataType::Dictionary(_, value) => (**value).clone(),
+        #[cfg(feature = "sql")]
         DataType::Struct(_) | DataType::Map(..) => {
-            let field = Arc::new(ArrowField::new("struct", array.data_type().clone(), true));
+            let field = Arc::new(arrow_schema::Field::new("struct", array.data_type().clone(), true));
             return Ok(Arc::new(json_texts(array, &field)?));
         }
         _ => return Ok(Arc::clone(array)),

@@ -5,7 +5,7 @@
 use super::cell::{Cells, Scratch, known};
 use super::{WriteError, Writer};
 use crate::sql::Output;
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use jird_formats::{CsvSink, Table};
 
 /// Writes a header and rows.

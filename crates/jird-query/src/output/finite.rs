@@ -1,8 +1,10 @@
 //! Results that are no numbers. JSON has no infinities, so no format of a result has them: they become null.
 
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, ListArray, RecordBatch};
-use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
-use arrow::error::ArrowError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, ListArray, RecordBatch};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
 /// The same columns; those of doubles, and of lists of doubles, may have nulls.
@@ -23,7 +25,7 @@ pub(crate) fn with_nulls(schema: &SchemaRef) -> SchemaRef {
 pub(crate) fn without_infinities(batch: &RecordBatch, infinite: &mut u64) -> Result<RecordBatch, ArrowError> {
     let schema = with_nulls(&batch.schema());
     let columns = batch.columns().iter().map(|column| finite(column, infinite)).collect::<Result<_, _>>()?;
-    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(schema, columns, &options)
 }
 
@@ -53,7 +55,7 @@ fn finite(array: &ArrayRef, infinite: &mut u64) -> Result<ArrayRef, ArrowError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::datatypes::Int64Type;
+    use arrow_array::types::Int64Type;
 
     #[test]
     fn what_is_no_number_is_null_and_counted_also_in_lists() {
@@ -64,7 +66,7 @@ mod tests {
             Some(vec![]),
             Some(vec![None]),
         ]);
-        let ints = arrow::array::PrimitiveArray::<Int64Type>::from(vec![1, 2, 3, 4]);
+        let ints = arrow_array::PrimitiveArray::<Int64Type>::from(vec![1, 2, 3, 4]);
         let schema = Schema::new(vec![
             Field::new("d", DataType::Float64, false),
             Field::new("l", lists.data_type().clone(), true),
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn rows_without_columns_stay() {
-        let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(3));
+        let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(3));
         let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options).unwrap();
         assert_eq!(without_infinities(&batch, &mut 0).unwrap().num_rows(), 3);
     }

@@ -3,7 +3,7 @@
 use super::cell::{Cells, known};
 use super::{WriteError, Writer};
 use crate::sql::{Output, OutputKind};
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use jird::hooks::quoted;
 
 /// Writes objects.

@@ -4,7 +4,7 @@ use super::cell::{Cells, known};
 use super::table::shown;
 use super::{WriteError, Writer};
 use crate::sql::{Output, OutputKind};
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use unicode_width::UnicodeWidthStr;
 
 /// Writes each row as a block of lines: a rule with the number of the row, then the fields. Missing fields are left out.

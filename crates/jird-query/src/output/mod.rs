@@ -16,9 +16,8 @@ pub(crate) use parted::Parted;
 pub use parted::Parts;
 
 use crate::sql::{Output, Style};
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 use jird_formats::{ArrowLayout, ErrorKind};
 use std::io;
 
@@ -37,6 +36,7 @@ pub enum Format {
     /// Comma-separated values with a header, RFC 4180.
     Csv,
     /// Apache Parquet.
+    #[cfg(feature = "tables")]
     Parquet,
     /// Apache Arrow, as a file.
     Arrow,
@@ -50,7 +50,9 @@ impl Format {
         match self {
             Self::Ndjson | Self::Json => Style::Json,
             Self::Csv | Self::Table | Self::Lines => Style::Cells,
-            Self::Parquet | Self::Arrow | Self::ArrowStream => Style::Typed,
+            #[cfg(feature = "tables")]
+            Self::Parquet => Style::Typed,
+            Self::Arrow | Self::ArrowStream => Style::Typed,
         }
     }
 
@@ -126,6 +128,7 @@ pub(crate) fn writer(format: Format, columns: Vec<Output>, keys: &[String], widt
     }
     match format {
         Format::Lines => Box::new(lines::Lines::new(columns)),
+        #[cfg(feature = "tables")]
         Format::Parquet => Box::new(binary::Parquet::default()),
         Format::Arrow => Box::new(binary::Arrow::new(ArrowLayout::File)),
         Format::ArrowStream => Box::new(binary::Arrow::new(ArrowLayout::Stream)),

@@ -61,6 +61,8 @@ pub struct Report {
     pub refused: Vec<String>,
     /// Other notes for the user, such as names that never occur.
     pub notes: Vec<String>,
+    /// Whether one scan was the answer, and no plan was made.
+    pub direct: bool,
 }
 
 impl Report {

@@ -3,7 +3,7 @@
 use super::cell::{Cells, known};
 use super::{WriteError, Writer};
 use crate::sql::Output;
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The column widths are computed from this many rows, so that memory stays bounded. Wider cells in later rows stick

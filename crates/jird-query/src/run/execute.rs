@@ -1,16 +1,14 @@
-//! Runs a rewritten query: DataFusion plans it, its batches are written as they come.
+//! Runs a rewritten query with DataFusion, which plans it and runs the plan.
 //!
 //! In go a rewritten query and its open inputs; out go the text of the result and what the scans have seen. Whether rows
 //! may go out at once or wait for the last record is decided here, by the plan.
 
 use crate::base::error::Error;
-use crate::base::interrupt::Interrupt;
-use crate::base::threads::{Held, Threads};
+use crate::base::threads::Threads;
 #[cfg(feature = "cluster")]
 use crate::cluster::{self, Cluster};
-use crate::guard::{Memory, batch_bytes, pieces};
+use crate::output::Parted;
 use crate::output::report::Report;
-use crate::output::{Parted, WriteError, Writer, parted_writer, with_nulls, without_infinities, writer};
 use crate::plan::arrival::depends_on_arrival;
 use crate::plan::groups::group_once;
 use crate::plan::ordered::{Newest, in_order_of_store};
@@ -19,11 +17,14 @@ use crate::plan::sparing::sparing;
 use crate::plan::steady::steady;
 use crate::plan::ties::{decide_ties, keep_order};
 use crate::plan::watched::watched;
+use crate::run::bounds::Bounds;
 use crate::run::live::live;
+use crate::run::results::Results;
 use crate::scan::note_scans;
-use crate::setup::options::Options;
+use crate::setup::options::{CHUNK_BYTES, Options};
 use crate::setup::registered::{Registered, register};
-use crate::setup::session::{batch_rows, check_comparisons, memory, scans};
+pub(crate) use crate::setup::session::is_aggregate;
+use crate::setup::session::{batch_rows, check_comparisons, memory, scans, session};
 use crate::sql::Rewritten;
 use crate::types::guess::{self, Gate};
 use crate::types::prepared::Source;
@@ -36,36 +37,21 @@ use datafusion::physical_plan::{ExecutionPlan, collect, displayable, execute_str
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 use futures::StreamExt;
-use futures::future::{Either, select};
 use jird_formats::files::OnError;
-use std::future::Future;
 use std::io::Write;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 /// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
 /// too few rows in it.
 const NEWEST_BYTES: u64 = 2 << 20;
 const NEWEST_FACTOR: u64 = 8;
 
-/// Results are written in pieces of about this many bytes.
-const PIECE_BYTES: usize = 16 << 20;
-
-/// Rows from a pipe are held back this long, in case others follow.
-const PATIENCE: Duration = Duration::from_millis(100);
-
 /// What runs the plans of a query, and within which bounds.
 pub(crate) struct Execution<'q> {
-    pub(crate) options: &'q Options,
-    /// Whether others have written the query: it has bounds of its own.
-    pub(crate) is_of_others: bool,
-    pub(crate) interrupt: &'q Interrupt,
-    /// What its threads keep until they have ended.
-    pub(crate) kept: Option<&'q Held>,
-    /// The most rows of a batch.
-    pub(crate) batch_rows_max: usize,
+    pub(crate) bounds: Bounds<'q>,
+    /// Whether plans take as little memory as they can.
+    pub(crate) spares: bool,
     /// Where the parts of its result go, if it has parts.
     pub(crate) parted: Option<&'q Parted>,
     /// What runs the plan, if not this process.
@@ -74,30 +60,40 @@ pub(crate) struct Execution<'q> {
 }
 
 impl Execution<'_> {
+    /// A session of the query, without tables.
+    fn session(&self) -> Result<SessionContext, Error> {
+        let Options { chunk_bytes, memory_max, spill, .. } = self.bounds.options;
+        let range_bytes_min =
+            (*chunk_bytes != CHUNK_BYTES).then(|| usize::try_from((*chunk_bytes).max(1)).unwrap_or(usize::MAX));
+        let context = session(range_bytes_min, *memory_max, spill.as_ref(), self.bounds.interrupt)?;
+        #[cfg(feature = "cluster")]
+        let context = if self.cluster.is_some() { cluster::session(&context) } else { context };
+        context.state_ref().write().config_mut().options_mut().optimizer.prefer_hash_join = !self.spares;
+        Ok(context)
+    }
+
     /// Runs the query and writes its result.
     pub(crate) fn execute(
         &self,
-        context: &SessionContext,
         rewritten: &Rewritten,
         sources: &[Source<'_>],
         gate: &Gate<'_>,
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<(), Error> {
+        let context = &self.session()?;
         let registered = register(context, rewritten, sources)?;
-        let columns = rewritten.outputs.clone();
-        let threads = Threads::new(self.options.threads, self.kept)?;
+        let threads = Threads::new(self.bounds.options.threads, self.bounds.kept)?;
+        let is_live = sources.iter().any(|source| source.shared.is_once);
+        let results = Results { bounds: self.bounds, threads: &threads, is_live, gate };
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let started = self.stream(context, statement, sources, gate, &registered);
-        let done = self.wait(&threads, started).and_then(|stream| {
-            let stream = stream.map_err(|error| Error::of(&error))?;
-            let is_live = sources.iter().any(|source| source.shared.is_once);
-            let format = self.options.format;
-            let writer = match self.parted {
-                Some(parted) => parted_writer(format, columns, parted),
-                None => writer(format, columns, &rewritten.apart, self.options.width),
-            };
-            self.write(&threads, &memory(&context.state()), stream, writer, is_live, gate, out, report)
+        let done = results.wait(started).and_then(|stream| {
+            let mut stream = stream.map_err(|error| Error::of(&error))?;
+            let (writer, schema) = (results.writer(rewritten, self.parted), stream.schema());
+            let memory = memory(&context.state());
+            let next = async || Some(stream.next().await?.map_err(|error| Error::of(&error)));
+            results.write(writer, &schema, next, |bytes| memory.room(bytes).map(drop), out, report)
         });
         report.mismatches = registered.mismatches.load(Relaxed);
         report.infinite += registered.infinite.load(Relaxed);
@@ -116,15 +112,15 @@ impl Execution<'_> {
     /// Explains how the query would run.
     pub(crate) fn explain(
         &self,
-        context: &SessionContext,
         rewritten: &Rewritten,
         sources: &[Source<'_>],
         gate: &Gate<'_>,
         report: &mut Report,
     ) -> Result<String, Error> {
+        let context = &self.session()?;
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let plan = Threads::new(self.options.threads, self.kept)?.wait(async {
+        let plan = Threads::new(self.bounds.options.threads, self.bounds.kept)?.wait(async {
             let (plan, _) = self.logical(context, statement, sources, gate).await?;
             self.physical(context, &plan, sources).await
         });
@@ -139,16 +135,6 @@ impl Execution<'_> {
             text.extend(["  ", line, "\n"]);
         }
         Ok(text)
-    }
-
-    /// Waits for something, unless the query ends early.
-    fn wait<F: Future>(&self, threads: &Threads, wanted: F) -> Result<F::Output, Error> {
-        threads.wait(async {
-            match select(pin!(self.interrupt.wait()), pin!(wanted)).await {
-                Either::Left((error, _)) => Err(error),
-                Either::Right((found, _)) => Ok(found),
-            }
-        })
     }
 
     /// Plans and starts the query. Of a store, only the newest events are read if they have all the rows that are wanted.
@@ -170,7 +156,7 @@ impl Execution<'_> {
             return execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx());
         };
         let all: u64 = source.input.stores().map(|(_, store)| store.bytes()).sum();
-        let mut bytes = NEWEST_BYTES.min(self.options.chunk_bytes.max(1));
+        let mut bytes = NEWEST_BYTES.min(self.bounds.options.chunk_bytes.max(1));
         while bytes < all {
             source.shared.newest_bytes.store(bytes, Relaxed);
             let physical = self.physical(context, &plan, sources).await?;
@@ -183,66 +169,6 @@ impl Execution<'_> {
         }
         source.shared.newest_bytes.store(u64::MAX, Relaxed);
         execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx())
-    }
-
-    /// Writes the result, batch by batch. Nothing waits on the threads of the plan: `out` may take its time.
-    #[expect(clippy::too_many_arguments, reason = "where the result comes from, and where it goes")]
-    fn write(
-        &self,
-        threads: &Threads,
-        memory: &Memory,
-        mut stream: SendableRecordBatchStream,
-        mut writer: Box<dyn Writer>,
-        is_live: bool,
-        gate: &Gate<'_>,
-        out: &mut dyn Write,
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let failed = |error| match error {
-            WriteError::Arrow(error) => Error::of(&error.into()),
-            WriteError::Format(words) => Error::data(format!("cannot write the result: {words}")),
-            WriteError::Io(error) => Error::output(&error),
-        };
-        writer.begin(&with_nulls(&stream.schema())).map_err(failed)?;
-        let mut text = Vec::new();
-        while self.options.limit.is_none_or(|limit| report.rows < limit) {
-            let next = stream.next();
-            let batch = if is_live && writer.holds_back() {
-                // The timer is made where there is a clock.
-                let Ok(batch) = self.wait(threads, async { tokio::time::timeout(PATIENCE, next).await })? else {
-                    writer.pause(&mut text);
-                    out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
-                    text.clear();
-                    continue;
-                };
-                batch
-            } else {
-                self.wait(threads, next)?
-            };
-            let Some(batch) = batch else { break };
-            let batch = batch.map_err(|error| Error::of(&error))?;
-            gate.open()?;
-            let batch = without_infinities(&batch, &mut report.infinite).map_err(|error| Error::of(&error.into()))?;
-            let left = self.options.limit.map_or(u64::MAX, |limit| limit - report.rows);
-            let batch = batch.slice(0, usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows()));
-            report.rows += batch.num_rows() as u64;
-            if let Some(rows_max) = self.options.rows_max.filter(|rows_max| report.rows > *rows_max) {
-                return Err(Error::rows(rows_max));
-            }
-            for piece in pieces(&batch, PIECE_BYTES) {
-                let bytes = batch_bytes(&piece);
-                drop(memory.room(bytes).map_err(|_| Error::too_large("a row of the result", bytes))?);
-                writer.batch(&piece, &mut text).map_err(failed)?;
-                out.write_all(&text).map_err(|error| Error::output(&error))?;
-                text.clear();
-            }
-            if is_live {
-                out.flush().map_err(|error| Error::output(&error))?;
-            }
-        }
-        gate.open()?;
-        writer.finish(&mut text).map_err(failed)?;
-        out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
     }
 
     async fn logical(
@@ -259,7 +185,7 @@ impl Execution<'_> {
         let plan = if sources.iter().any(|source| source.shared.is_once) { plan } else { keep_order(plan)? };
         let plan: LogicalPlan = state.optimize(&group_once(decide_ties(plan)?, sources)?)?;
         let is_read_once = |source: &Source<'_>| scans(&plan, &source.used.table) == 1;
-        if gate.guesses() && !(guess::holds_back(&plan) && sources.iter().all(is_read_once)) {
+        if gate.guesses() && !(holds_back(&plan) && sources.iter().all(is_read_once)) {
             return Err(guess::stop().into());
         }
         in_order_of_store(plan, sources)
@@ -271,8 +197,8 @@ impl Execution<'_> {
         plan: &LogicalPlan,
         sources: &[Source<'_>],
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let mut batch_rows = batch_rows(plan, self.options.memory_max)?.min(self.batch_rows_max);
-        if self.is_of_others && self.options.memory_max.is_some() && repeats(plan) {
+        let mut batch_rows = batch_rows(plan, self.bounds.options.memory_max)?.min(self.bounds.batch_rows_max);
+        if self.bounds.is_of_others && self.bounds.options.memory_max.is_some() && repeats(plan) {
             batch_rows = batch_rows.min(repeated::BATCH_ROWS);
         }
         let config = context.copied_config().with_batch_size(batch_rows);
@@ -281,15 +207,15 @@ impl Execution<'_> {
         // Bad records are noted in the order of the input.
         let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
         let depends = depends_on_arrival(plan);
-        let ordered = depends || self.options.on_error != OnError::Stop || tells_lines;
+        let ordered = depends || self.bounds.options.on_error != OnError::Stop || tells_lines;
         let options = state.config_mut().options_mut();
         // Each of several sorts takes the memory that is free to merge what it has put aside, and leaves none to the others
         // and to their merge. DataFusion sorts for joins only where there are several partitions.
         let bytes: u64 = sources.iter().map(|source| source.input.bytes()).sum();
-        let puts_aside = self.options.memory_max.is_some_and(|max| bytes > max as u64 / 8);
+        let puts_aside = self.bounds.options.memory_max.is_some_and(|max| bytes > max as u64 / 8);
         let sorts_once = puts_aside && has(plan, |node| matches!(node, LogicalPlan::Sort(_))) && !joins(plan);
         if !ordered && !sorts_once {
-            options.execution.target_partitions = self.options.threads.max(1);
+            options.execution.target_partitions = self.bounds.options.threads.max(1);
         }
         let spares = !options.optimizer.prefer_hash_join;
         if spares {
@@ -315,18 +241,24 @@ impl Execution<'_> {
             physical = live(physical)?;
         }
         note_scans(&physical)?;
-        if self.is_of_others {
-            physical = watched(physical, self.interrupt, self.options.memory_max)?;
-        } else if self.options.memory_max.is_some() {
+        if self.bounds.is_of_others {
+            physical = watched(physical, self.bounds.interrupt, self.bounds.options.memory_max)?;
+        } else if self.bounds.options.memory_max.is_some() {
             physical = repeated::counted_windows(physical)?;
         }
         Ok(physical)
     }
 }
 
-/// Writes a text as the result.
-pub(crate) fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
+/// Whether a plan returns its first row only after it has read its last record.
+fn holds_back(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(_) | LogicalPlan::Sort(_) | LogicalPlan::Distinct(_) => true,
+        LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Limit(_) | LogicalPlan::SubqueryAlias(_) => {
+            plan.inputs().first().is_some_and(|input| holds_back(input))
+        }
+        _ => false,
+    }
 }
 
 fn joins(plan: &LogicalPlan) -> bool {

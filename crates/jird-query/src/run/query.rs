@@ -15,19 +15,20 @@ use crate::cluster::{self, Cluster, Recipe};
 use crate::input::{Input, Progress, Said};
 use crate::output::report::Report;
 use crate::output::{Parted, Parts};
-use crate::run::execute::{Execution, write_text};
+use crate::run::bounds::Bounds;
+use crate::run::direct::Direct;
+use crate::run::execute::{Execution, is_aggregate};
+use crate::run::results::write_text;
 use crate::scan::ScanOptions;
 use crate::scan::bad::BadSink;
 use crate::setup::inputs::{Asked, Inputs, Opening};
-use crate::setup::options::{CHUNK_BYTES, Options};
-use crate::setup::session::{batch_max, is_aggregate, session};
+use crate::setup::options::{Options, batch_max};
 use crate::sql::{self, Asks, Known, Parsed, Rewritten};
 use crate::types::guess::{self, Gate, Guess, Guessed};
 use crate::types::infer::Types;
 use crate::types::learned::{Attempt, Learned};
 use crate::types::notes;
 use crate::types::prepared::Source;
-use datafusion::prelude::SessionContext;
 use jird::hooks::Kernel;
 use jird::lines::{self, Check};
 use jird_formats::files::OnError;
@@ -186,13 +187,20 @@ impl Query {
         if self.options.on_error == OnError::Stop { self.options.check } else { Check::All }
     }
 
-    fn execution(&self) -> Execution<'_> {
-        Execution {
+    fn bounds(&self) -> Bounds<'_> {
+        Bounds {
             options: &self.options,
             is_of_others: self.named.is_some(),
             interrupt: &self.interrupt,
             kept: self.kept.as_ref(),
             batch_rows_max: self.batch_max().0,
+        }
+    }
+
+    fn execution(&self, learned: &Learned) -> Execution<'_> {
+        Execution {
+            bounds: self.bounds(),
+            spares: learned.spares,
             parted: self.parted.as_ref(),
             #[cfg(feature = "cluster")]
             cluster: self.cluster.as_deref(),
@@ -283,8 +291,8 @@ impl Query {
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<Attempt, Error> {
-        let context = self.context(scan, learned)?;
-        let rewritten = self.rewritten(&context, parsed, scan, inputs, learned)?;
+        self.interrupt.check()?;
+        let rewritten = self.rewritten(parsed, scan, inputs, learned)?;
         let mut opening = self.opening(&rewritten, scan, learned);
         let opened = opening.open(inputs)?;
         learned.look_at_stores(&rewritten, &opened, &self.options.schema);
@@ -295,9 +303,9 @@ impl Query {
             }
             opened.iter().for_each(|input| input.expect(1));
             let tried = if parsed.asks == Asks::Plan {
-                self.explain_guessing(&context, &rewritten, guess, scan, out, report)?
+                self.explain_guessing(&rewritten, guess, scan, learned, out, report)?
             } else {
-                self.run_guessing(&context, &rewritten, guess, scan, out, report)?
+                self.run_guessing(&rewritten, guess, scan, learned, out, report)?
             };
             return Ok(learned.after(tried, &rewritten));
         }
@@ -319,37 +327,38 @@ impl Query {
             sources.push(Source::new(source, input, types, scan.clone(), None));
         }
         sources.iter().for_each(|source| source.report_types(report));
+        let (direct, planned) = (self.direct(&rewritten, &sources), self.execution(learned));
         if parsed.asks == Asks::Plan {
-            let text = self.execution().explain(&context, &rewritten, &sources, &Gate::default(), report)?;
+            let text = match direct {
+                Some(direct) => direct.explain(report),
+                None => planned.explain(&rewritten, &sources, &Gate::default(), report)?,
+            };
             return write_text(&text, out).map(|()| Attempt::Done(Vec::new()));
         }
-        self.execution().execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
+        match direct {
+            Some(direct) => direct.run(&rewritten, self.bounds(), out, report)?,
+            None => planned.execute(&rewritten, &sources, &Gate::default(), out, report)?,
+        }
         notes::of(&rewritten, &sources, scan, report).map(Attempt::Done)
     }
 
-    /// A session of an attempt, without tables.
-    fn context(&self, scan: &ScanOptions, learned: &Learned) -> Result<SessionContext, Error> {
-        let range_bytes_min =
-            (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
-        self.interrupt.check()?;
-        let context = session(range_bytes_min, self.options.memory_max, self.options.spill.as_ref(), &self.interrupt)?;
+    /// The query as one that its scan answers, if it is one.
+    fn direct<'s>(&self, rewritten: &Rewritten, sources: &'s [Source<'s>]) -> Option<Direct<'s>> {
         #[cfg(feature = "cluster")]
-        let context = if self.cluster.is_some() { cluster::session(&context) } else { context };
-        context.state_ref().write().config_mut().options_mut().optimizer.prefer_hash_join = !learned.spares;
-        Ok(context)
+        if self.cluster.is_some() {
+            return None;
+        }
+        if self.parted.is_some() { None } else { Direct::of(rewritten, sources) }
     }
 
     /// The query over scanned columns, by what is known.
     fn rewritten(
         &self,
-        context: &SessionContext,
         parsed: &Parsed,
         scan: &ScanOptions,
         inputs: &mut Inputs<'_>,
         learned: &Learned,
     ) -> Result<Rewritten, Error> {
-        let state = context.state();
-        let is_aggregate = |name: &str| is_aggregate(&state, name);
         let style = self.options.format.style();
         let mut asked = Asked { inputs, scan };
         let (query, named) = (parsed.query.clone(), self.named.as_deref());
@@ -406,10 +415,10 @@ impl Query {
     /// guess, not as an error.
     fn run_guessing(
         &self,
-        context: &SessionContext,
         rewritten: &Rewritten,
         guess: Guess<'_>,
         scan: &ScanOptions,
+        learned: &Learned,
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<Guessed, Error> {
@@ -417,7 +426,7 @@ impl Query {
         let mut sources = [Source::new(used, input, types, scan.clone(), Some(watch))];
         let mut trial = report.clone();
         let gate = Gate::of(&sources[0]);
-        let done = self.execution().execute(context, rewritten, &sources, &gate, out, &mut trial);
+        let done = self.execution(learned).execute(rewritten, &sources, &gate, out, &mut trial);
         let is_open = gate.is_open();
         let types = sources[0].seen();
         let (true, Some(types)) = (is_open, &types) else { return Ok(Guessed::Wrong(types)) };
@@ -430,16 +439,16 @@ impl Query {
     /// Explains how the query would run with guessed types, if it would.
     fn explain_guessing(
         &self,
-        context: &SessionContext,
         rewritten: &Rewritten,
         guess: Guess<'_>,
         scan: &ScanOptions,
+        learned: &Learned,
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<Guessed, Error> {
         let Guess { used, input, types, watch } = guess;
         let sources = [Source::new(used, input, types, scan.clone(), Some(watch))];
-        match self.execution().explain(context, rewritten, &sources, &Gate::of(&sources[0]), report) {
+        match self.execution(learned).explain(rewritten, &sources, &Gate::of(&sources[0]), report) {
             Ok(text) => write_text(&text, out).map(|()| Guessed::Right(Vec::new())),
             Err(_) => Ok(Guessed::Wrong(None)),
         }

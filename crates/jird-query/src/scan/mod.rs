@@ -1,31 +1,41 @@
-//! The scan below DataFusion: files in, Arrow batches out.
+//! The scan: files in, Arrow batches out.
 //!
 //! ```text
-//! opener, read   files in, batches out
-//! shared         what all scans of a table share
-//! bad            bad records
+//! read, batches   records of a file, and batches of them
+//! shared          what all scans of a table share
+//! bad             bad records
+//! alone           a scan that is all of a query
+//! table, source   a scan as a table of DataFusion's (format, handle, opener, pushdown)
 //! ```
 
 pub(crate) mod bad;
+mod batches;
+#[cfg(feature = "sql")]
 mod format;
+#[cfg(feature = "sql")]
 mod handle;
+#[cfg(feature = "sql")]
 mod opener;
+#[cfg(feature = "sql")]
 mod pushdown;
 mod read;
 mod shared;
+#[cfg(feature = "sql")]
 mod source;
+#[cfg(feature = "sql")]
 mod table;
 mod watch;
 
+pub(crate) use batches::{Outlet, Part, Plan, Sent};
 #[cfg(feature = "cluster")]
 pub(crate) use handle::FileHandle;
 pub(crate) use read::{Chunks, Reader};
-#[cfg(feature = "cluster")]
-pub(crate) use shared::note;
-pub(crate) use shared::{ColumnSpec, Shared, Tally, Told};
+pub(crate) use shared::{ColumnSpec, Shared, Tally, Told, note};
 #[cfg(feature = "cluster")]
 pub(crate) use source::NdjsonSource;
+#[cfg(feature = "sql")]
 pub(crate) use source::note_scans;
+#[cfg(feature = "sql")]
 pub(crate) use table::Table;
 #[cfg(feature = "cluster")]
 pub(crate) use watch::Extent;

@@ -3,7 +3,7 @@
 
 use super::shared::{Shared, Told};
 use crate::functions::PredicateUdf;
-use crate::sql::Rep;
+use crate::sql::{Rep, map_slots};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, NotExpr};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
@@ -41,26 +41,5 @@ pub(super) fn texts(expr: &Arc<dyn PhysicalExpr>) -> Vec<String> {
     match call.and_then(|call| call.fun().inner().downcast_ref::<PredicateUdf>()) {
         Some(udf) => vec![udf.text().to_owned()],
         None => expr.children().into_iter().flat_map(texts).collect(),
-    }
-}
-
-/// The same predicate over other slots.
-pub(super) fn map_slots(predicate: &Predicate, map: &impl Fn(usize) -> usize) -> Predicate {
-    let all = |parts: &[Predicate]| parts.iter().map(|part| map_slots(part, map)).collect();
-    match predicate {
-        Predicate::And(parts) => Predicate::And(all(parts)),
-        Predicate::Or(parts) => Predicate::Or(all(parts)),
-        Predicate::Not(inner) => Predicate::Not(map_slots(inner, map).into()),
-        Predicate::Compare { slot, op, literal } => {
-            Predicate::Compare { slot: map(*slot), op: *op, literal: literal.clone() }
-        }
-        Predicate::CompareSlots { left, op, right } => {
-            Predicate::CompareSlots { left: map(*left), op: *op, right: map(*right) }
-        }
-        Predicate::In { slot, list } => Predicate::In { slot: map(*slot), list: list.clone() },
-        Predicate::IsNull { slot } => Predicate::IsNull { slot: map(*slot) },
-        Predicate::Like { slot, pattern } => Predicate::Like { slot: map(*slot), pattern: pattern.clone() },
-        Predicate::Matches { slot, matcher } => Predicate::Matches { slot: map(*slot), matcher: matcher.clone() },
-        Predicate::Truth { slot } => Predicate::Truth { slot: map(*slot) },
     }
 }

@@ -4,7 +4,10 @@ use super::{ScanOptions, Watch};
 use crate::input::{Input, InputFile};
 use crate::sql::Rep;
 use jird::lines::Scanned;
-use jird::{Path, record::Field};
+use jird::{
+    Path,
+    record::{Field, Predicate, Projection},
+};
 use jird_formats::ColumnType;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -138,6 +141,22 @@ pub(crate) struct Tally {
 }
 
 impl Shared {
+    /// A record that meets `filter`, whose slots are columns, has at least one of these literals. If types are watched or
+    /// checked, every record is tokenised and nothing is searched for.
+    pub(crate) fn literals(&self, filter: Option<&Predicate>) -> Vec<String> {
+        if self.watch.is_some() || !self.checked.is_empty() {
+            return Vec::new();
+        }
+        let paths: Vec<_> = self.columns.iter().map(|column| column.path.clone()).collect();
+        filter.map_or_else(Vec::new, |filter| filter.literals(&Projection::new(&paths)))
+    }
+
+    /// Whether a scan that begins now notes records that are not JSON, and those that do not fit a schema. The first one
+    /// does.
+    pub(crate) fn notes(&self) -> (bool, bool) {
+        (!self.noted.swap(true, Relaxed), !self.misfits_noted.swap(true, Relaxed))
+    }
+
     /// Whether the numbers of lines are wanted. The lines of a file are then counted from its start, by one thread.
     pub(crate) fn tells_lines(&self) -> bool {
         self.columns.iter().any(|column| column.told == Some(Told::Line))

@@ -1,6 +1,7 @@
 //! The file source: what DataFusion asks of a scan, and our answers.
 
-use super::opener::{NdjsonOpener, Plan};
+use super::batches::Plan;
+use super::opener::NdjsonOpener;
 use super::pushdown;
 use super::shared::{Shared, Told, note};
 use crate::sql::each_slot;
@@ -18,7 +19,7 @@ use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
 use datafusion_datasource::source::DataSourceExec;
-use jird::record::{Predicate, Projection};
+use jird::record::Predicate;
 use object_store::ObjectStore;
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub(crate) fn note_scans(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
         let scan = node.downcast_ref::<DataSourceExec>();
         if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {
             note(&source.shared.tally.columns, source.columns());
-            note(&source.shared.tally.literals, source.literals());
+            note(&source.shared.tally.literals, source.shared.literals(source.filter.as_ref()));
         }
         Ok(TreeNodeRecursion::Continue)
     };
@@ -58,7 +59,7 @@ impl NdjsonSource {
     pub(crate) fn new(shared: Arc<Shared>, schema: TableSchema) -> Self {
         let projection = SplitProjection::unprojected(&schema);
         let metrics = ExecutionPlanMetricsSet::new();
-        let notes = (!shared.noted.swap(true, Relaxed), !shared.misfits_noted.swap(true, Relaxed));
+        let notes = shared.notes();
         Self {
             shared,
             schema,
@@ -95,16 +96,6 @@ impl NdjsonSource {
             each_slot(filter, &mut |column| columns.push(column));
         }
         columns
-    }
-
-    /// A matching record must have at least one of these literals. If types are watched or checked, every record is
-    /// tokenised and nothing is searched for.
-    fn literals(&self) -> Vec<String> {
-        if self.shared.watch.is_some() || !self.shared.checked.is_empty() {
-            return Vec::new();
-        }
-        let paths: Vec<_> = self.shared.columns.iter().map(|column| column.path.clone()).collect();
-        self.filter.as_ref().map_or_else(Vec::new, |filter| filter.literals(&Projection::new(&paths)))
     }
 }
 

@@ -18,6 +18,25 @@ use std::path::PathBuf;
 /// in memory.
 pub(crate) const CHUNK_BYTES: u64 = 2 << 20;
 
+/// The number of rows in a batch: enough that the fixed cost of a batch is negligible, and few enough that its columns
+/// stay in cache.
+pub(crate) const BATCH_ROWS: usize = 8192;
+
+/// A batch is handed out after this many bytes of records, even if it has few rows. This is far below the 2 GiB that
+/// offsets can count.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// With little memory, the share of a thread has room for at least this many batches of rows of this size.
+const SHARE_BATCHES: usize = 16;
+const ROW_BYTES: usize = 256;
+
+/// How many rows and how many bytes a batch may have, so that those that sorts and groups have at the same time are a
+/// small part of the memory.
+pub(crate) fn batch_max(memory_max: Option<usize>, threads: usize) -> (usize, usize) {
+    let bytes = memory_max.map_or(BATCH_BYTES, |bytes| bytes / threads.max(1) / SHARE_BATCHES);
+    ((bytes / ROW_BYTES).clamp(1, BATCH_ROWS), bytes.clamp(1 << 16, BATCH_BYTES))
+}
+
 /// The options of a query.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -7,12 +7,15 @@ use crate::guard::{Guard, GuardCalls, Memory, constant_bytes};
 use crate::plan::filters::FiltersIntoScans;
 use crate::plan::rounded::RoundCasts;
 use crate::plan::sorted::SortWithin;
+use crate::setup::disk::disk;
+use crate::setup::options::BATCH_ROWS;
 use crate::setup::spill::Spill;
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
 use datafusion::execution::FunctionRegistry;
+use datafusion::execution::SessionStateDefaults;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, GreedyMemoryPool, MemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -22,26 +25,8 @@ use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, WindowFrameBound, WindowFrameUnits,
 };
 use datafusion::prelude::{SessionConfig, SessionContext};
-use std::sync::Arc;
-
-/// The number of rows in a batch: enough that the fixed cost of a batch is negligible, and few enough that its columns
-/// stay in cache.
-pub(crate) const BATCH_ROWS: usize = 8192;
-
-/// A batch is handed out after this many bytes of records, even if it has few rows. This is far below the 2 GiB that
-/// offsets can count.
-const BATCH_BYTES: usize = 16 << 20;
-
-/// With little memory, the share of a thread has room for at least this many batches of rows of this size.
-const SHARE_BATCHES: usize = 16;
-const ROW_BYTES: usize = 256;
-
-/// How many rows and how many bytes a batch may have, so that those that sorts and groups have at the same time are a
-/// small part of the memory.
-pub(crate) fn batch_max(memory_max: Option<usize>, threads: usize) -> (usize, usize) {
-    let bytes = memory_max.map_or(BATCH_BYTES, |bytes| bytes / threads.max(1) / SHARE_BATCHES);
-    ((bytes / ROW_BYTES).clamp(1, BATCH_ROWS), bytes.clamp(1 << 16, BATCH_BYTES))
-}
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
 
 /// A partition has at least this many bytes of a file.
 const RANGE_BYTES_MIN: usize = 1 << 20;
@@ -74,7 +59,7 @@ pub(crate) fn session(
         .with_physical_optimizer_rules(FiltersIntoScans::rules());
     if let Some(bytes) = memory_max {
         let (pool, disk): (Arc<dyn MemoryPool>, _) = if let Some(spill) = spill {
-            (Arc::new(FairSpillPool::new(bytes)), spill.disk())
+            (Arc::new(FairSpillPool::new(bytes)), disk(spill))
         } else {
             let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
             (Arc::new(GreedyMemoryPool::new(bytes)), disk)
@@ -135,8 +120,18 @@ pub(crate) fn batch_rows(plan: &LogicalPlan, memory_max: Option<usize>) -> Resul
 }
 
 /// Whether a function of this name is an aggregate.
-pub(crate) fn is_aggregate(state: &SessionState, name: &str) -> bool {
-    state.aggregate_functions().contains_key(name)
+pub(crate) fn is_aggregate(name: &str) -> bool {
+    aggregate_names().contains(name)
+}
+
+/// The names of all aggregates.
+pub(crate) fn aggregate_names() -> &'static HashSet<String> {
+    static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let ours = aggregate_functions().into_iter().map(Arc::new);
+        let all = SessionStateDefaults::default_aggregate_functions().into_iter().chain(ours);
+        all.flat_map(|function| [&[function.name().to_owned()], function.aliases()].concat()).collect()
+    });
+    &NAMES
 }
 
 /// How many times a plan scans a table.

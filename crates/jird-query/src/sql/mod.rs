@@ -11,12 +11,13 @@ mod text;
 mod values;
 
 pub(crate) use base::functions::*;
+pub(crate) use base::syntax::{arguments, function_name};
 pub use resolve::predicate::condition;
 pub(crate) use resolve::resolver::{Known, Records};
 pub(crate) use resolve::uses::{
     Kept, Leaf, Narrowed, Need, NeedKind, Output, OutputKind, Rep, Rewritten, SourceUse, Style,
 };
-pub(crate) use resolve::wanted::each_slot;
+pub(crate) use resolve::wanted::{each_slot, map_slots};
 pub(crate) use rows::query::rewrite;
 pub use text::copy::CopyTo;
 pub(crate) use text::copy::HIDDEN;

@@ -13,7 +13,6 @@ use crate::sql::{Rewritten, SourceUse};
 use crate::types::FieldTypes;
 use crate::types::infer::{self, Types};
 use crate::types::prepared::Source;
-use datafusion::logical_expr::LogicalPlan;
 use jird::lines::Check;
 use std::cell::Cell;
 
@@ -96,15 +95,4 @@ pub(crate) fn source<'r>(
     let paths: Vec<_> = types.fields.iter().map(|(path, _)| path.clone()).collect();
     let are_read = paths.iter().all(|path| used.columns.iter().any(|(column, _)| column == path));
     are_read.then(|| Guess { used, input: input.clone(), types, watch: Watch::new(paths, input) })
-}
-
-/// Whether a plan returns its first row only after it has read its last record.
-pub(crate) fn holds_back(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Aggregate(_) | LogicalPlan::Sort(_) | LogicalPlan::Distinct(_) => true,
-        LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Limit(_) | LogicalPlan::SubqueryAlias(_) => {
-            plan.inputs().first().is_some_and(|input| holds_back(input))
-        }
-        _ => false,
-    }
 }

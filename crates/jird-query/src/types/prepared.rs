@@ -6,7 +6,7 @@ use crate::output::report::{Report, quoted};
 use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Told, Watch};
 use crate::sql::{Rep, SourceUse};
 use crate::types::infer::{self, Types};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 use jird::Path;
 use jird::lines::Check;
 use jird_formats::ColumnType;

@@ -4,6 +4,7 @@
 #[path = "../../../jird/tests/common/mod.rs"]
 mod common;
 mod corpus;
+mod direct;
 mod escapes;
 mod model;
 mod pinned;

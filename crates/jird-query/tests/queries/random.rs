@@ -4,7 +4,7 @@ mod data;
 mod queries;
 mod tables;
 
-pub(crate) use data::TEXTS;
+pub(crate) use data::{TEXTS, texts, words};
 pub(crate) use queries::{Maker, Tables, Words};
 
 use crate::dice::Random;

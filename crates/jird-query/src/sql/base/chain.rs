@@ -1,7 +1,7 @@
 //! Names with dots and subscripts: `a`, `a.b`, `a['b']`, `a[0]`, `"a.b"`.
 
-use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Function, FunctionArguments, Ident, Subscript, Value};
 use jird::Path;
+use sqlparser::ast::{AccessExpr, Expr, Function, FunctionArguments, Ident, Subscript, Value};
 
 /// One part of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::functions::{
 use super::literal::literal;
 use super::syntax::{call, null, number, string};
 use crate::base::error::Error;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
 use jird::record::Literal;
+use sqlparser::ast::{BinaryOperator, Expr, Value};
 
 /// What the rewriter made of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! SQL constants, as the engine compares them.
 
-use datafusion::sql::sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
 use jird::event::Numeral;
 use jird::record::{Field, Literal};
 use jird::{Kind, Number};
+use sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
 
 /// The constant that an expression is; `None` if it is not a constant, or not one that JSON has.
 pub(crate) fn literal(expr: &Expr) -> Option<Literal> {

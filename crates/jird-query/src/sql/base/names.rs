@@ -1,7 +1,7 @@
 //! Names the columns of a result.
 
 use super::chain::{Part, chain};
-use datafusion::sql::sqlparser::ast::Expr;
+use sqlparser::ast::Expr;
 use std::collections::HashSet;
 
 /// The name of a column without an alias: the last key of a field, or else the expression as written.

@@ -2,7 +2,7 @@
 //! DataFusion takes them literally.
 
 use super::functions::{JSON_OBJECT, STREAM};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, DictionaryField, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, SelectItem, SetExpr, TableAlias, TableFactor,
     TableWithJoins, Value, Visit, Visitor,

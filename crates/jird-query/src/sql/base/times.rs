@@ -1,9 +1,7 @@
 //! Expressions that say themselves that their values are times or intervals.
 
 use super::syntax::{arguments, call, function_name};
-use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, DataType, Expr, Query, SelectItem, SetExpr, WindowFrame, WindowFrameBound,
-};
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Query, SelectItem, SetExpr, WindowFrame, WindowFrameBound};
 
 /// Functions whose results are times.
 const TIMES: &[&str] = &[

@@ -5,7 +5,7 @@ use crate::sql::base::chain::Part;
 use crate::sql::base::forms::{Form, Plain};
 use crate::sql::base::functions::JSON_AT;
 use crate::sql::base::syntax::{call, number, qualified, quoted, string};
-use datafusion::sql::sqlparser::ast::Expr;
+use sqlparser::ast::Expr;
 
 /// A column of a subquery.
 #[derive(Clone, Debug)]

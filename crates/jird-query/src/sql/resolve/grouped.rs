@@ -4,7 +4,7 @@ use super::columns::FieldRef;
 use super::uses::Rep;
 use crate::sql::base::forms::Form;
 use crate::sql::base::syntax::bare;
-use datafusion::sql::sqlparser::ast::Expr;
+use sqlparser::ast::Expr;
 use std::collections::BTreeSet;
 
 /// One of the groups of [`Grouped`].

@@ -7,8 +7,8 @@ use crate::base::error::Error;
 use crate::sql::base::forms::Plain;
 use crate::sql::base::syntax::{arguments, function_name};
 use crate::sql::base::times::{is_span, is_time};
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value};
 use jird_formats::ColumnType;
+use sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value};
 
 /// Functions that take numbers. All other scalar functions take texts of a mixed field.
 const NUMERIC: &[&str] = &[

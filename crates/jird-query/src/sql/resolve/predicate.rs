@@ -11,7 +11,6 @@ use crate::sql::base::functions::STREAM;
 use crate::sql::base::literal::{literal, text};
 use crate::sql::base::syntax::{arguments, call, is_call};
 use crate::sql::text::parse::expression;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use jird::hooks::event::Condition;
 use jird::{
     Path,
@@ -19,6 +18,7 @@ use jird::{
 };
 use jird_store::time::{self, Time};
 use regex::RegexBuilder;
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use std::sync::Arc;
 
 /// The most bytes of a compiled pattern in a query of others: matching takes as long as it is large.

@@ -13,9 +13,9 @@ use crate::sql::base::chain::chain;
 use crate::sql::base::forms::{Form, canonical, to_json};
 use crate::sql::base::functions::ONLY_NUMBERS;
 use crate::sql::base::syntax::{call, number, qualified};
-use datafusion::sql::sqlparser::ast::Expr;
 use jird::Path;
 use jird_formats::ColumnType;
+use sqlparser::ast::Expr;
 use std::sync::Arc;
 
 /// The context of an expression.

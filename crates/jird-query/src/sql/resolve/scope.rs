@@ -9,7 +9,7 @@ use crate::base::error::Error;
 use crate::sql::base::chain::{Part, path};
 use crate::sql::base::forms::Form;
 use crate::sql::base::syntax::{call, qualified};
-use datafusion::sql::sqlparser::ast::Expr;
+use sqlparser::ast::Expr;
 use std::rc::Rc;
 
 /// The tables that a `select` sees. Scopes nest: a subquery also sees the tables of the queries around it.

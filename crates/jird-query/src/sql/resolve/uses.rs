@@ -1,8 +1,8 @@
 //! What a rewritten query needs from its sources, and what it returns.
 
 use crate::input::{FolderCondition, FolderFilter};
-use datafusion::sql::sqlparser::ast::Statement;
 use jird::{Path, record::Predicate};
+use sqlparser::ast::Statement;
 use std::sync::Arc;
 
 /// How a field is passed to DataFusion. All representations except `Typed` and `Group` are known without reading the

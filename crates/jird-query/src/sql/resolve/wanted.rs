@@ -5,8 +5,8 @@ use super::resolver::Resolver;
 use super::scope::Columns;
 use crate::input::FolderCondition;
 use crate::sql::base::syntax::{function_name, quoted};
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
 use jird::record::{Field, Mismatches, Predicate};
+use sqlparser::ast::{BinaryOperator, Expr};
 
 impl Resolver<'_> {
     /// Notes what a rewritten `where` asks of the records of each table.
@@ -68,5 +68,26 @@ pub(crate) fn each_slot(predicate: &Predicate, visit: &mut impl FnMut(usize)) {
         | Predicate::Like { slot, .. }
         | Predicate::Matches { slot, .. }
         | Predicate::Truth { slot } => visit(*slot),
+    }
+}
+
+/// The same predicate over other slots.
+pub(crate) fn map_slots(predicate: &Predicate, map: &impl Fn(usize) -> usize) -> Predicate {
+    let all = |parts: &[Predicate]| parts.iter().map(|part| map_slots(part, map)).collect();
+    match predicate {
+        Predicate::And(parts) => Predicate::And(all(parts)),
+        Predicate::Or(parts) => Predicate::Or(all(parts)),
+        Predicate::Not(inner) => Predicate::Not(map_slots(inner, map).into()),
+        Predicate::Compare { slot, op, literal } => {
+            Predicate::Compare { slot: map(*slot), op: *op, literal: literal.clone() }
+        }
+        Predicate::CompareSlots { left, op, right } => {
+            Predicate::CompareSlots { left: map(*left), op: *op, right: map(*right) }
+        }
+        Predicate::In { slot, list } => Predicate::In { slot: map(*slot), list: list.clone() },
+        Predicate::IsNull { slot } => Predicate::IsNull { slot: map(*slot) },
+        Predicate::Like { slot, pattern } => Predicate::Like { slot: map(*slot), pattern: pattern.clone() },
+        Predicate::Matches { slot, matcher } => Predicate::Matches { slot: map(*slot), matcher: matcher.clone() },
+        Predicate::Truth { slot } => Predicate::Truth { slot: map(*slot) },
     }
 }

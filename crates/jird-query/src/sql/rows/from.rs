@@ -15,7 +15,7 @@ use crate::sql::resolve::uses::Rep;
 use crate::sql::text::plain::plain_query;
 use crate::sql::text::supported;
 use crate::sql::values::walk::{Emit, Walk};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, OrderBy, OrderByKind,
     Query, Select, SelectItem, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
 };

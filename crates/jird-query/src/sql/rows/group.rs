@@ -15,7 +15,7 @@ use crate::sql::resolve::grouped::{Group, Grouped};
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::Rep;
 use crate::sql::values::walk::Walk;
-use datafusion::sql::sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, OrderBy, Select, visit_expressions};
+use sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, OrderBy, Select, visit_expressions};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 

@@ -17,11 +17,11 @@ use crate::sql::resolve::scope::{Columns, Merged};
 use crate::sql::resolve::uses::{NeedKind, Rep, Style};
 use crate::sql::values::count_exists;
 use crate::sql::values::walk::{Emit, Walk};
-use datafusion::sql::sqlparser::ast::{
+use jird::Path;
+use sqlparser::ast::{
     ExcludeSelectItem, Expr, Ident, RenameSelectItem, Select, SelectItem, SelectItemQualifiedWildcardKind, Value,
     WildcardAdditionalOptions,
 };
-use jird::Path;
 
 /// A column of a `select`, before it is rewritten.
 #[derive(Debug)]

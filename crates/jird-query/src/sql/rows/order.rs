@@ -14,7 +14,7 @@ use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::scope::Columns;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::values::walk::Walk;
-use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value, visit_expressions_mut};
+use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value, visit_expressions_mut};
 use std::ops::ControlFlow;
 
 impl Rewriter<'_> {

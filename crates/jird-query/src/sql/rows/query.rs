@@ -17,7 +17,7 @@ use crate::sql::resolve::uses::{Output, OutputKind, Rep, Rewritten, Style};
 use crate::sql::text::ordered_groups::order_groups;
 use crate::sql::text::{counted, supported, views};
 use crate::sql::values::walk::{Emit, Walk};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     Expr, ObjectName, Parens, Query, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, visit_relations,
 };
 use std::ops::ControlFlow;

@@ -10,7 +10,7 @@ use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::scope::Scope;
 use crate::sql::text::supported;
 use crate::sql::values::walk::Emit;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, OrderBy, Select, SelectItem};
+use sqlparser::ast::{Expr, Ident, OrderBy, Select, SelectItem};
 use std::cell::RefCell;
 
 impl Rewriter<'_> {

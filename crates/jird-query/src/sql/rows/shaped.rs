@@ -11,7 +11,7 @@ use crate::sql::resolve::scope::Columns;
 use crate::sql::text::plain::{plain_expression, plain_query};
 use crate::sql::text::spelling::conjuncts;
 use crate::sql::text::statements::GROUPED_BY;
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, Expr, ExprWithAlias, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, NullInclusion,
     ObjectNamePart, PivotValueSource, TableAlias, TableFactor, Value, visit_expressions,
 };

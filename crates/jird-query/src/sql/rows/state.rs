@@ -9,7 +9,7 @@ use crate::sql::resolve::resolver::Resolver;
 use crate::sql::resolve::scope::Columns;
 use crate::sql::resolve::uses::Style;
 use crate::sql::values::walk::Walk;
-use datafusion::sql::sqlparser::ast::{ObjectName, ObjectNamePart};
+use sqlparser::ast::{ObjectName, ObjectNamePart};
 use std::rc::Rc;
 
 /// The column of an `asof join` that says where the next row of its group begins. `*` does not name it.

@@ -12,7 +12,7 @@ use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::scope::{Columns, Relation, Scope};
 use crate::sql::text::plain::{plain_expression, plain_query};
 use crate::sql::values::walk::Walk;
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     Expr, Ident, JoinConstraint, JoinOperator, TableAlias, TableFactor, TableWithJoins, Value, visit_expressions,
 };
 use std::ops::ControlFlow;

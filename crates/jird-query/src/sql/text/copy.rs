@@ -4,10 +4,10 @@ use super::plain::around;
 use super::words::{Words, word};
 use crate::base::error::Error;
 use crate::sql::base::syntax::{aliased, quoted};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     Expr, Ident, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Query, SelectItem, SetExpr, Value,
 };
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Where a query puts its result: `copy (select …) to 'slow.csv'`, or
 /// `copy (select …) to 'days' (format parquet, partition_by (day))`.

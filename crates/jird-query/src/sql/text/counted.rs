@@ -4,7 +4,7 @@
 use super::plain::plain_query;
 use crate::base::error::Error;
 use crate::sql::base::syntax::quoted;
-use datafusion::sql::sqlparser::ast::{SetExpr, SetOperator, SetQuantifier, TableFactor};
+use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier, TableFactor};
 
 /// Whether an operation counts copies.
 pub(crate) fn counts(op: SetOperator, quantifier: SetQuantifier) -> bool {

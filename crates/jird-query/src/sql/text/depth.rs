@@ -2,8 +2,8 @@
 
 use super::plain::tokens;
 use crate::base::error::Error;
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The most operators and keywords of queries of others. A chain of this many is that deep, and plans are walked
 /// recursively, in more than linear time: a sum of a thousand numbers took half a minute without optimisation, and no time

@@ -3,11 +3,11 @@
 //! In comes what the parser asks of a dialect; out comes what DataFusion's generic dialect says, but for the operators that
 //! it binds unlike `PostgreSQL` and `DuckDB`. What must hold: every answer of the generic dialect is passed on.
 
-use datafusion::sql::sqlparser::ast::Expr;
-use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, Precedence};
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use sqlparser::ast::Expr;
+use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 use std::any::TypeId;
 
 /// SQL as DataFusion reads it, but `2 * i ^ 2`, `'n' || i + 1` and `o ->> 'k' = 'v'` are what they are in `PostgreSQL`.
@@ -111,7 +111,7 @@ impl Dialect for Ours {
 #[cfg(test)]
 mod tests {
     use crate::sql::parse;
-    use datafusion::sql::sqlparser::ast::{Expr, visit_expressions_mut};
+    use sqlparser::ast::{Expr, visit_expressions_mut};
     use std::ops::ControlFlow;
 
     #[test]

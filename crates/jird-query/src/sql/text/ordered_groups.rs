@@ -1,7 +1,7 @@
 //! Writes the `order by` of groups, where a query does not say one.
 
 use crate::sql::base::syntax::{function_name, has_call, is_set, number};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     Distinct, Expr, Function, GroupByExpr, Ident, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Query, Select,
     SelectItem, SetExpr, SetOperator, SetQuantifier,
 };

@@ -12,9 +12,9 @@ use super::words::word;
 use crate::base::defined::{Defined, Definitions};
 use crate::base::error::Error;
 use crate::sql::base::syntax::quoted;
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Spanned, Statement, TableFactor};
-use datafusion::sql::sqlparser::parser::ParserError;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Spanned, Statement, TableFactor};
+use sqlparser::parser::ParserError;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// What is wanted of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]

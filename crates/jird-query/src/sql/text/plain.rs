@@ -3,10 +3,10 @@
 use super::dialect::Ours;
 use super::statements::known;
 use crate::base::error::Error;
-use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, TableFactor};
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use sqlparser::ast::{Expr, Query, SetExpr, TableFactor};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 /// Parses one query that has a plain form already.
 pub(crate) fn plain_query(sql: &str) -> Result<Box<Query>, Error> {

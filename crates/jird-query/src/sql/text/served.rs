@@ -5,9 +5,7 @@
 
 use super::parse::{Asks, Parsed};
 use crate::base::error::Error;
-use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations,
-};
+use sqlparser::ast::{Expr, ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 

@@ -2,7 +2,7 @@
 //! `unpivot t on a, b`, `asof join`, `using sample`.
 
 use super::dialect::Ours;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 /// What the name of a pivoted table begins with whose groups are named: they follow.
 pub(crate) const GROUPED_BY: &str = "pivot by:";

@@ -1,7 +1,7 @@
 //! Refuses clauses that the parser accepts and DataFusion would silently ignore.
 
 use crate::base::error::Error;
-use datafusion::sql::sqlparser::ast::{Query, Select, SetQuantifier, TableFactor};
+use sqlparser::ast::{Query, Select, SetQuantifier, TableFactor};
 
 /// Refuses clauses of a query that would be ignored.
 pub(crate) fn query(query: &Query) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Which queries read a table more than once.
 
-use datafusion::sql::sqlparser::ast::{Statement, visit_relations};
+use sqlparser::ast::{Statement, visit_relations};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 

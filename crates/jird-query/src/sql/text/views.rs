@@ -9,8 +9,8 @@ use crate::base::error::Error;
 use crate::base::nearest::{nearest, some};
 use crate::sql::base::functions::STREAM;
 use crate::sql::base::syntax::quoted;
-use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
     CreateView, Cte, Ident, ObjectName, ObjectNamePart, Query, SetExpr, TableAlias, TableAliasColumnDef, TableFactor,
     VisitMut, VisitorMut, With,
 };

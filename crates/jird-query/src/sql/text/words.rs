@@ -1,7 +1,7 @@
 //! Reads statements that the parser of SQL does not know, word by word.
 
 use crate::base::error::Error;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// A word in lower case, or a sign. What stands in quotes keeps them.
 pub(super) fn word(token: &TokenWithSpan) -> String {

@@ -4,7 +4,7 @@ use super::walk::Walk;
 use crate::base::error::Error;
 use crate::sql::base::forms::{Form, Plain, compared, to_json};
 use crate::sql::resolve::resolver::Context;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 impl dyn Walk<'_> + '_ {
     /// `subject between low and high`

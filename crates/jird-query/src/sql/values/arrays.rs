@@ -16,8 +16,8 @@ use crate::sql::base::syntax::{arguments, arguments_mut, call, function_name, st
 use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::uses::Kept;
 use crate::sql::text::plain::plain_expression;
-use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
 use jird::record::Literal;
+use sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
 
 /// The functions of arrays, and ours for JSON text; how many arguments ours takes, and what to say beside it.
 const FUNCTIONS: &[(&str, &str, usize, &str)] = &[

@@ -9,7 +9,7 @@ use crate::sql::base::functions::{
 };
 use crate::sql::base::syntax::{arguments, call, function_name, quote, string};
 use crate::sql::resolve::resolver::{Context, Wants};
-use datafusion::sql::sqlparser::ast::{Array, Expr, LambdaFunctionParameter, OneOrManyWithParens};
+use sqlparser::ast::{Array, Expr, LambdaFunctionParameter, OneOrManyWithParens};
 
 /// Functions of lists that have no form for JSON text. What they would make of the text of an array is wrong.
 const OF_LISTS: &[&str] = &[

@@ -18,14 +18,14 @@ use crate::sql::base::times::{is_range_of_times, is_span, is_time};
 use crate::sql::resolve::kinds::Mixing;
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::{NeedKind, Rep};
-use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
-use datafusion::sql::sqlparser::ast::{
+use jird::record::Literal;
+use jird_formats::ColumnType;
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
     CaseWhen, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
     FunctionArgumentList, FunctionArguments, Ident, NullTreatment, ObjectName, OrderByExpr, Value, WindowFrame,
     WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
-use jird::record::Literal;
-use jird_formats::ColumnType;
 
 /// Functions that take a time, and the place of that argument.
 const TIMED: &[(&str, usize)] = &[

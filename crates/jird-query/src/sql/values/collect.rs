@@ -9,7 +9,7 @@ use crate::sql::base::forms::{Form, canonical, to_json, to_key};
 use crate::sql::base::functions::{JSON_JOIN, JSON_OF_KEYS};
 use crate::sql::base::syntax::{arguments, bare, call, function_name, string};
 use crate::sql::resolve::resolver::{Context, Wants};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArgumentClause, FunctionArgumentList,
     FunctionArguments, NullTreatment, OrderByExpr,
 };

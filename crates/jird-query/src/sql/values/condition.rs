@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::sql::base::forms::{Form, Plain, truth};
 use crate::sql::base::syntax::{arguments, function_name, is_call, number};
 use crate::sql::resolve::resolver::Context;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 impl dyn Walk<'_> + '_ {
     /// Rewrites a condition. A field by itself is a truth value there.

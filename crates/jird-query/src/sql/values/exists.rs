@@ -7,10 +7,10 @@ use crate::sql::base::syntax::{function_name, has_call};
 use crate::sql::resolve::resolver::Aggregates;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::text::plain::plain_expression;
-use datafusion::sql::sqlparser::ast::{
+use jird::record::Literal;
+use sqlparser::ast::{
     Expr, Function, GroupByExpr, LimitClause, Query, SelectItem, SetExpr, Value, visit_expressions_mut,
 };
-use jird::record::Literal;
 use std::ops::ControlFlow;
 
 impl dyn Walk<'_> + '_ {

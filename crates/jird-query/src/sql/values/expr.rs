@@ -15,8 +15,8 @@ use crate::sql::base::times::is_span;
 use crate::sql::resolve::columns::{DerivedKind, Resolved};
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::{Kept, Rep};
-use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
     BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator, Value,
 };
 

@@ -14,7 +14,7 @@ use crate::sql::resolve::columns::{Derived, DerivedKind};
 use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::text::plain::plain_query;
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, FunctionArguments, GroupByExpr, Query, SelectItem, SetExpr, TableFactor,
     UnaryOperator,
 };

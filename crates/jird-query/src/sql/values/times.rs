@@ -5,9 +5,9 @@ use crate::base::error::Error;
 use crate::sql::base::literal::{literal, text};
 use crate::sql::base::times::{is_span, is_time};
 use crate::sql::resolve::resolver::Context;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
 use jird::record::Literal;
 use jird_store::time;
+use sqlparser::ast::{BinaryOperator, Expr, Value};
 
 impl dyn Walk<'_> + '_ {
     /// Rewrites values that are compared with each other or become one column, if one of them is a time: then all are.

@@ -10,7 +10,7 @@ use crate::sql::base::syntax::call;
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::{Context, Resolver, Wants};
 use crate::sql::resolve::uses::{Kept, Rep};
-use datafusion::sql::sqlparser::ast::{Expr, OrderByExpr, Query};
+use sqlparser::ast::{Expr, OrderByExpr, Query};
 
 /// How a `select` passes on the fields among its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -140,6 +140,11 @@ impl Folder {
         self.plan = Some(plan);
     }
 
+    /// The files that make up the stream.
+    pub(crate) fn files(&self) -> &[String] {
+        &self.files
+    }
+
     /// Makes a file somewhere else the stream.
     pub(crate) fn look_at(&mut self, file: &Path) {
         self.files = vec![file.to_string_lossy().into_owned()];

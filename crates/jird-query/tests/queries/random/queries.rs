@@ -82,7 +82,12 @@ impl Maker<'_> {
         self.words.texts[self.random.below(self.words.texts.len())].clone()
     }
 
-    pub(super) fn some<T>(&mut self, min: usize, max: usize, mut one: impl FnMut(&mut Self) -> T) -> Vec<T> {
+    /// A field, as the query names it.
+    pub(crate) fn field(&mut self) -> String {
+        Item::Field(self.path()).to_string()
+    }
+
+    pub(crate) fn some<T>(&mut self, min: usize, max: usize, mut one: impl FnMut(&mut Self) -> T) -> Vec<T> {
         (0..min + self.random.below(max - min + 1)).map(|_| one(self)).collect()
     }
 

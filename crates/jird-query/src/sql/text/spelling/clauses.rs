@@ -4,7 +4,7 @@ use super::super::plain::plain_query;
 use crate::base::error::Error;
 use crate::sql::base::syntax::stream;
 use crate::sql::base::syntax::{call, number};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, Distinct, Expr, Fetch, Function, FunctionArg, FunctionArgExpr, GroupByExpr, Ident, Join,
     JoinConstraint, JoinOperator, LimitClause, NamedWindowDefinition, NamedWindowExpr, OrderBy, OrderByExpr,
     OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, TableAlias, TableFactor, TableSample,

@@ -5,7 +5,7 @@ use crate::sql::base::functions::JSON_OBJECT;
 use crate::sql::base::literal::{is_json, json, literal, text};
 use crate::sql::base::syntax::{arguments, call, function_name};
 use crate::sql::base::syntax::{object as object_of, string};
-use datafusion::sql::sqlparser::ast::{CastKind, DataType, DictionaryField, Expr};
+use sqlparser::ast::{CastKind, DataType, DictionaryField, Expr};
 
 /// Rewrites a constant, and checks that it is JSON.
 pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use super::super::plain::plain_expression;
 use crate::base::error::Error;
 use crate::sql::base::literal;
 use crate::sql::base::syntax::{arguments, arguments_mut, function_name};
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArguments, Ident, LambdaFunction, LambdaFunctionParameter, LambdaSyntax,
     ObjectName, OneOrManyWithParens, UnaryOperator, Value, visit_expressions_mut,
 };

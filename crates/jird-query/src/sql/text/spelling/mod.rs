@@ -14,7 +14,7 @@ use crate::base::error::Error;
 use crate::sql::base::literal::text;
 use crate::sql::base::names::column_name;
 use crate::sql::base::syntax::aliased;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Query, Select, SelectItem, Visit, VisitMut, VisitorMut};
+use sqlparser::ast::{BinaryOperator, Expr, Query, Select, SelectItem, Visit, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
 /// Rewrites a query to plain forms.

@@ -8,10 +8,10 @@ use crate::sql::base::functions::{ALL, ANY, JSON_ARRAY};
 use crate::sql::base::literal::{literal, text};
 use crate::sql::base::syntax::{arguments, call, function_name, string};
 use crate::sql::base::times::read_times;
-use datafusion::sql::sqlparser::ast::{
+use jird::record::Literal;
+use sqlparser::ast::{
     AccessExpr, BinaryOperator, Expr, GroupByExpr, Query, SelectItem, SetExpr, Subscript, UnaryOperator, Value,
 };
-use jird::record::Literal;
 
 /// Rewrites an operator.
 pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Comparisons of several values at once: `(a, b) = (1, 2)`, `(a, b) in ((1, 2), (3, 4))`.
 
 use crate::base::error::Error;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 /// Rewrites a comparison of rows to comparisons of their values.
 pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {

@@ -1,0 +1,611 @@
+//! Turns a file, or a range of one, into Arrow batches.
+//!
+//! In go a [`Plan`], which says what is wanted of the records, and a file; out go batches and bad records, through an
+//! [`Outlet`], in the order of the file. What must hold: when the outlet is closed, the scan ends within a piece.
+//!
+//! If the rows keep the order of the input, [`drive`] reads the ranges of a file on all threads. If they may come in any
+//! order, others cut the files, and each part is scanned by one thread.
+
+use super::read::{Reader, Seen};
+use super::shared::{ColumnSpec, Shared, Told, note};
+use super::watch::Extent;
+use crate::base::error::Error;
+use crate::input::{Chosen, Input, InputFile, Joined};
+use crate::scan::bad::{BadSink, Found};
+use crate::sql::{Rep, each_slot, map_slots};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use arrow_select::filter::filter_record_batch;
+use jird::hooks::lines::{LinePiece, drive, ranges};
+use jird::lines::{Check, Match};
+use jird::{
+    Path,
+    record::{Field, Mismatches, Predicate, Projection},
+};
+use jird_formats::{Accumulator, ColumnBuilder, Crew, holds};
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use tokio::sync::mpsc::Sender;
+
+/// The description of a scan.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    shared: Arc<Shared>,
+    projection: Projection,
+    /// The columns to build: slot, column of the table.
+    columns: Vec<(usize, usize)>,
+    /// For each slot, a column of the table with the slot's path.
+    slots: Vec<usize>,
+    filter: Option<Predicate>,
+    schema: SchemaRef,
+    batch_rows: usize,
+    /// Whether this scan notes records that are not JSON, and those that do not fit a schema. If not, another scan of the
+    /// same files notes them.
+    notes: (bool, bool),
+    /// The slots of the fields whose types are watched.
+    watched: Vec<usize>,
+    /// What every record is checked for, whether it matches or not: slot, column of the table.
+    checks: Vec<(usize, usize)>,
+    /// What each column to build tells of a record that does not have its field.
+    told: Vec<Option<Told>>,
+    /// The position of the places of the records among the columns of a batch, if they are wanted.
+    place: Option<usize>,
+    /// Conditions on the keys of folders, whose slots are columns of the table. Files that do not meet them are not read.
+    folders: Vec<Predicate>,
+}
+
+/// What a scan sends.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Batch(RecordBatch),
+    Found(Found),
+}
+
+impl Part {
+    /// The same, of a range that begins after `lines` lines of its file.
+    fn after_lines(self, lines: u64) -> Self {
+        match self {
+            Self::Found(found) => Self::Found(found.after_lines(lines)),
+            batch @ Self::Batch(_) => batch,
+        }
+    }
+}
+
+pub(crate) type Sent = Result<Part, Error>;
+
+/// Takes what a scan sends.
+pub(crate) trait Outlet: Sync {
+    /// Takes a part, or the error that ends the scan. Breaks if nobody wants more.
+    fn send(&self, sent: Sent) -> ControlFlow<()>;
+
+    /// Whether nobody wants more.
+    fn is_closed(&self) -> bool;
+}
+
+impl Outlet for Sender<Sent> {
+    fn send(&self, sent: Sent) -> ControlFlow<()> {
+        if self.blocking_send(sent).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
+    }
+}
+
+impl Plan {
+    /// A scan of `columns` of the table, for the records that pass `filter`. The slots of `filter` are columns of the
+    /// table.
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        columns: &[usize],
+        filter: Option<&Predicate>,
+        schema: SchemaRef,
+        batch_rows: usize,
+        notes: (bool, bool),
+    ) -> Self {
+        let mut paths: Vec<Path> = Vec::new();
+        let mut slots = Vec::new();
+        let mut slot_of = |column: usize| {
+            let path = &shared.columns[column].path;
+            paths.iter().position(|other| other == path).unwrap_or_else(|| {
+                paths.push(path.clone());
+                slots.push(column);
+                paths.len() - 1
+            })
+        };
+        let is_place = |column: &&usize| shared.columns[**column].rep == Rep::Place;
+        let place = columns.iter().position(|column| is_place(&column));
+        let fields = columns.iter().filter(|column| !is_place(column));
+        let columns: Vec<_> = fields.map(|column| (slot_of(*column), *column)).collect();
+        let is_built = |column: &usize| filter.is_none() && columns.iter().any(|(_, built)| built == column);
+        let checks = shared.checked.iter().filter(|column| !is_built(column));
+        let checks = checks.map(|column| (slot_of(*column), *column)).collect();
+        let column_of = |path: &Path| shared.columns.iter().position(|column| column.path == *path);
+        let watched = shared.watch.iter().flat_map(|watch| &watch.paths);
+        let watched = watched.map(|path| slot_of(column_of(path).expect("what is watched is a column"))).collect();
+        if let Some(filter) = filter {
+            each_slot(filter, &mut |column| {
+                slot_of(column);
+            });
+        }
+        let slot = |column: usize| {
+            let path = &shared.columns[column].path;
+            paths.iter().position(|other| other == path).expect("every path of the filter has a slot by now")
+        };
+        let told = columns.iter().map(|(_, column)| shared.columns[*column].told).collect();
+        let filter = filter.map(|filter| map_slots(filter, &slot));
+        note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
+        let projection = Projection::new(&paths);
+        Self {
+            shared: Arc::clone(shared),
+            projection,
+            columns,
+            slots,
+            filter,
+            schema,
+            batch_rows,
+            notes,
+            watched,
+            checks,
+            told,
+            place,
+            folders: Vec::new(),
+        }
+    }
+
+    /// Where bad records go, if they do not end the scan.
+    pub(crate) fn bad(&self) -> Option<&BadSink> {
+        self.shared.options.bad.as_ref()
+    }
+
+    /// The threads that scan.
+    pub(crate) fn crew(&self) -> Crew {
+        self.shared.options.crew.clone()
+    }
+
+    /// Whether this scan notes records that are not JSON, and those that do not fit a schema.
+    pub(crate) fn notes(&self) -> (bool, bool) {
+        self.notes
+    }
+
+    /// The same scan, without the files whose folders rule out such conditions.
+    pub(crate) fn leaving_out(self, folders: &[Predicate]) -> Self {
+        Self { folders: folders.to_vec(), ..self }
+    }
+
+    /// Whether the keys of its folders rule out all records of a file.
+    fn leaves_out(&self, file: &InputFile) -> bool {
+        let columns = &self.shared.columns;
+        self.folders.iter().any(|condition| {
+            let mut is_known = true;
+            each_slot(condition, &mut |column| is_known &= file.of_folder(&columns[column].path).is_some());
+            let field = |column: &ColumnSpec| file.of_folder(&column.path).unwrap_or(Field::MISSING);
+            let fields: Vec<_> = columns.iter().map(field).collect();
+            is_known && condition.eval(&fields, &mut Mismatches::default()) != Some(true)
+        })
+    }
+
+    fn tells_lines(&self) -> bool {
+        self.told.contains(&Some(Told::Line))
+    }
+
+    /// Whether the scan only counts records.
+    fn counts_only(&self, file: &InputFile) -> bool {
+        let options = &self.shared.options;
+        let looks_at_none = self.columns.is_empty() && self.place.is_none();
+        let looks_at_none = looks_at_none && self.filter.is_none() && self.watched.is_empty();
+        let checks_none = options.lines.check != Check::All && options.bad.is_none();
+        looks_at_none && self.checks.is_empty() && (checks_none || file.store_text().is_some())
+    }
+
+    /// The condition and its paths, unless every record is observed, whether it matches or not.
+    fn condition(&self) -> Option<(&Predicate, &[Path])> {
+        let observes_all = self.shared.watch.is_some() || !self.checks.is_empty();
+        self.filter.as_ref().filter(|_| !observes_all).map(|filter| (filter, self.projection.paths()))
+    }
+
+    /// Scans, and sends what it finds, until the end or until nobody wants more.
+    pub(crate) fn run(&self, file: &InputFile, range: Option<Range<u64>>, outlet: &impl Outlet) {
+        let send = |part: Sent| {
+            let sent = outlet.send(part);
+            if sent.is_break() {
+                self.shared.tally.stopped.store(true, Relaxed);
+            }
+            sent
+        };
+        let leaves_out = self.leaves_out(file);
+        self.shared.tally.note_file(file, !leaves_out);
+        if leaves_out {
+            let bytes = range.as_ref().map_or(0, |range| range.end - range.start);
+            let extent = Extent { bytes, files: usize::from(file.size.is_none()) };
+            self.shared.watch.iter().for_each(|watch| watch.take(&[], extent));
+            return;
+        }
+        let options = &self.shared.options;
+        let newest_bytes = self.shared.newest_bytes.load(Relaxed);
+        let chosen =
+            file.store_text().map(|store| Arc::new(store.choose(self.condition(), newest_bytes, self.tells_lines())));
+        let chunks = match &range {
+            Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 && !self.tells_lines() => {
+                range.clone()
+            }
+            _ => 0..0,
+        };
+        let chunk_bytes = file.store_text().zip(chosen.as_deref());
+        let chunk_bytes =
+            chunk_bytes.map_or(options.chunk_bytes, |(store, chosen)| store.chunk_bytes(chosen, options.chunk_bytes));
+        let chunks = ranges(chunks, chunk_bytes);
+        // Whatever the order: there is no other way to read a copy that is still made by several threads.
+        let growing = if options.threads > 1 && !self.tells_lines() && range.is_none() {
+            file.growing_ranges(options.chunk_bytes)
+        } else {
+            None
+        };
+        if let Some(growing) = growing {
+            if self.drive(file, growing, chosen.as_ref(), send, outlet) && !outlet.is_closed() {
+                // All of it was seen.
+                self.shared.watch.iter().for_each(|watch| watch.take(&[], Extent { bytes: 0, files: 1 }));
+            }
+        } else if chunks.len() < 2 {
+            let mut worker = Worker::new(self, chosen);
+            #[cfg(feature = "cluster")]
+            let start = range.as_ref().map(|range| range.start);
+            if let Err(error) = worker.scan(file, range, &mut |part| send(Ok(part)), || outlet.is_closed()) {
+                let _ = send(Err(error));
+            }
+            #[cfg(feature = "cluster")]
+            if let Some(start) = start {
+                note(&self.shared.tally.lines, vec![(file.index, start, worker.reader.lines())]);
+            }
+        } else {
+            self.drive(file, chunks, chosen.as_ref(), send, outlet);
+        }
+    }
+
+    /// Scans ranges of a file on all threads, and sends what they find in order. Returns whether all were scanned.
+    fn drive(
+        &self,
+        file: &InputFile,
+        chunks: impl Iterator<Item = Range<u64>> + Send,
+        chosen: Option<&Arc<Chosen>>,
+        send: impl Fn(Sent) -> ControlFlow<()>,
+        outlet: &impl Outlet,
+    ) -> bool {
+        let mut is_whole = true;
+        let work = |worker: &mut Worker<'_>, range| {
+            let mut parts = Vec::new();
+            let mut keep = |part| {
+                parts.push(Ok(part));
+                ControlFlow::Continue(())
+            };
+            if let Err(error) = worker.scan(file, Some(range), &mut keep, || outlet.is_closed()) {
+                parts.push(Err(error));
+            }
+            (parts, worker.reader.lines())
+        };
+        drive(
+            chunks.map(|range| (0, range)),
+            self.shared.options.threads,
+            || Worker::new(self, chosen.cloned()),
+            work,
+            |parts: Vec<Sent>, lines| {
+                for part in parts {
+                    let failed = part.is_err();
+                    let sent = send(part.map(|part| part.after_lines(lines.start)));
+                    if failed || sent.is_break() {
+                        is_whole = false;
+                        return ControlFlow::Break(());
+                    }
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        is_whole
+    }
+}
+
+/// The buffers of one thread.
+struct Worker<'p> {
+    plan: &'p Plan,
+    /// A copy for this thread: threads that share a regular expression wait for each other.
+    filter: Option<Predicate>,
+    reader: Reader,
+    rows: Rows<'p>,
+}
+
+/// The batch that is being built.
+struct Rows<'p> {
+    plan: &'p Plan,
+    builders: Vec<ColumnBuilder>,
+    count: usize,
+    bytes: usize,
+    /// The slots that no record has had yet.
+    unseen: Vec<usize>,
+    /// The rows whose records turned out to be bad.
+    dropped: Vec<usize>,
+    /// The minified text of a value that spans lines.
+    minified: Vec<u8>,
+    /// The file and line of the record, if columns tell them.
+    told: Option<Origin>,
+    /// The [places](Input::place) of the records of the batch, if they are wanted.
+    places: Vec<i64>,
+}
+
+/// Where a record is from, as JSON.
+#[derive(Default)]
+struct Origin {
+    file: String,
+    line: String,
+    /// Of each column: its JSON, if the folders of the file say what it is; it is empty for what is missing.
+    folders: Vec<Option<String>>,
+    record: Joined,
+    /// Of the last piece of a store: its offset, the events before it, and the lines that were counted before it.
+    piece: Option<(u64, u64, u64)>,
+}
+
+type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
+
+impl<'p> Worker<'p> {
+    fn new(plan: &'p Plan, chosen: Option<Arc<Chosen>>) -> Self {
+        let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
+        let unseen = (0..plan.slots.len()).collect();
+        let (dropped, minified) = (Vec::new(), Vec::new());
+        let told = if plan.told.iter().any(Option::is_some) { Some(Origin::default()) } else { None };
+        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, told, places: Vec::new() };
+        let mut reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
+        reader.choose(chosen);
+        Self { plan, filter: plan.filter.clone(), reader, rows }
+    }
+
+    /// Scans a range. Hands out each batch when it is full, and the rest at the end, also after an error.
+    fn scan(
+        &mut self,
+        file: &InputFile,
+        range: Option<Range<u64>>,
+        emit: Emit<'_>,
+        is_closed: impl Fn() -> bool,
+    ) -> Result<(), Error> {
+        let Self { plan, filter, reader, rows } = self;
+        let tally = &plan.shared.tally;
+        let counts_only = plan.counts_only(file);
+        if let Some(told) = &mut rows.told {
+            told.take_file(file, plan);
+        }
+        let is_live = !file.is_rereadable();
+        let minifies = file.layout.has_long_records();
+        let (is_whole, mut extent) = (range.is_none(), Extent::default());
+        let cell = std::cell::RefCell::new((rows, emit, Found::default()));
+        let piece = |Seen { bytes, done, scanned, found }: Seen| {
+            tally.add(bytes, &scanned);
+            extent.bytes += if file.size.is_some() { done } else { 0 };
+            if is_closed() {
+                tally.stopped.store(true, Relaxed);
+                return ControlFlow::Break(());
+            }
+            let (rows, emit, all) = &mut *cell.borrow_mut();
+            all.append(found);
+            if counts_only {
+                rows.count += usize::try_from(scanned.records).unwrap_or(usize::MAX);
+            }
+            // The writer of a pipe that sends single lines expects results line by line.
+            if is_live {
+                rows.flush(emit)?;
+            }
+            if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
+        };
+        let tells_lines = plan.tells_lines();
+        let take = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
+            let (rows, emit, _) = &mut *cell.borrow_mut();
+            if let Some(told) = rows.told.as_mut().filter(|_| tells_lines) {
+                told.take_line(file, piece, row.offset());
+            }
+            if plan.place.is_some() {
+                let place = Input::place(file.index, piece.offset() + row.offset() as u64);
+                rows.places.push(i64::try_from(place).unwrap_or(i64::MAX));
+            }
+            if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
+        };
+        let result = if counts_only {
+            reader.count(file, range, piece)
+        } else if plan.shared.watch.is_some() || !plan.checks.is_empty() {
+            let mut fields = vec![Accumulator::default(); plan.watched.len()];
+            let mut mismatches = Mismatches::default();
+            // Every record is observed, whether it matches or not.
+            let visit = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
+                let at = Input::place(file.index, piece.offset() + row.offset() as u64);
+                fields.iter_mut().zip(&plan.watched).for_each(|(field, slot)| field.observe(row.field(*slot), at));
+                cell.borrow_mut().0.check(row)?;
+                let holds =
+                    filter.as_ref().is_none_or(|filter| filter.eval(row.fields(), &mut mismatches) == Some(true));
+                if holds { take(row, piece) } else { Ok(ControlFlow::Continue(())) }
+            };
+            let read = reader.read(file, range, &plan.projection, None, visit, piece);
+            if is_whole && file.size.is_none() && matches!(read, Ok(ControlFlow::Continue(()))) {
+                extent.files = 1;
+            }
+            tally.mismatches.fetch_add(mismatches.kinds, Relaxed);
+            if let Some(watch) = &plan.shared.watch {
+                watch.take(&fields, extent);
+            }
+            read
+        } else {
+            reader.read(file, range, &plan.projection, filter.as_ref(), take, piece)
+        };
+        let (rows, mut emit, mut all) = cell.into_inner();
+        let _ = rows.flush(&mut emit).is_continue() && rows.found(&mut all, &mut emit).is_continue();
+        result.map(|_| ())
+    }
+}
+
+impl Origin {
+    /// Tells what all records of a file have in common.
+    fn take_file(&mut self, file: &InputFile, plan: &Plan) {
+        self.file = jird::hooks::quoted(&file.shown());
+        let path = |(_, column): &(usize, usize)| &plan.shared.columns[*column].path;
+        let columns = plan.columns.iter().map(path);
+        self.folders = columns.map(|path| file.of_folder(path).map(|field| field.raw().to_owned())).collect();
+        self.record = file.joined();
+    }
+
+    /// Tells the line of the record that begins at byte `at` of a piece. Of a store, it is the place of the event in the
+    /// text of the window, some blocks of which were not read.
+    fn take_line(&mut self, file: &InputFile, piece: &LinePiece<'_>, at: usize) {
+        let line = match file.store_text() {
+            Some(store) => {
+                let known = self.piece.filter(|(offset, ..)| *offset == piece.offset());
+                let (_, events, lines) = *self.piece.insert(known.unwrap_or_else(|| {
+                    (piece.offset(), store.events_before_block(piece.offset()), piece.lines_before(0))
+                }));
+                events + (piece.lines_before(at) - lines)
+            }
+            None => piece.lines_before(at),
+        };
+        self.line = (line + 1).to_string();
+    }
+
+    /// The field, or what a column tells in its place.
+    fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<Told>) -> Field<'f> {
+        match told {
+            Some(Told::File) if field.kind().is_none() => Field::from_raw(&self.file),
+            Some(Told::Line) if field.kind().is_none() => Field::from_raw(&self.line),
+            Some(Told::Folder) => match self.folders[column].as_deref() {
+                Some("") => Field::MISSING,
+                Some(json) => Field::from_raw(json),
+                None => field,
+            },
+            Some(Told::Record) => self.record.of(field),
+            Some(Told::File | Told::Line) | None => field,
+        }
+    }
+}
+
+impl Rows<'_> {
+    /// Checks what a schema says of the fields. Returns a message about the first value that does not fit.
+    fn check(&self, row: &Match<'_, '_>) -> Result<(), String> {
+        for (slot, column) in &self.plan.checks {
+            let (field, column) = (row.field(*slot), &self.plan.shared.columns[*column]);
+            if !holds(column.kind, field) {
+                return Err(column.unfit(field));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take(&mut self, row: &Match<'_, '_>, emit: &mut Emit<'_>) -> Result<ControlFlow<()>, String> {
+        let mut unfit = None;
+        for (index, (builder, (slot, column))) in self.builders.iter_mut().zip(&self.plan.columns).enumerate() {
+            let mut field = row.field(*slot);
+            if let Some(place) = &mut self.told {
+                field = place.told(field, index, self.plan.told[index]);
+            }
+            if builder.append(field).is_err() {
+                unfit.get_or_insert((*slot, *column));
+            }
+        }
+        self.end(row, unfit, emit)
+    }
+
+    /// Like [`Self::take`], for a record that may span several lines.
+    #[inline]
+    fn take_minified(&mut self, row: &Match<'_, '_>, emit: &mut Emit<'_>) -> Result<ControlFlow<()>, String> {
+        let mut unfit = None;
+        for (index, (builder, (slot, column))) in self.builders.iter_mut().zip(&self.plan.columns).enumerate() {
+            let mut field = row.field(*slot);
+            if let Some(place) = &mut self.told {
+                field = place.told(field, index, self.plan.told[index]);
+            }
+            let text = field.raw();
+            let is_long = text.starts_with(['{', '[']) && memchr::memchr(b'\r', text.as_bytes()).is_some();
+            let minified = if is_long { minify(text, &mut self.minified) } else { None };
+            let appended = builder.append(minified.map_or(field, Field::from_raw));
+            if appended.is_err() {
+                unfit.get_or_insert((*slot, *column));
+            }
+        }
+        self.end(row, unfit, emit)
+    }
+
+    /// Completes a record.
+    #[inline]
+    fn end(
+        &mut self,
+        row: &Match<'_, '_>,
+        unfit: Option<(usize, usize)>,
+        emit: &mut Emit<'_>,
+    ) -> Result<ControlFlow<()>, String> {
+        if !self.unseen.is_empty() {
+            self.see(row);
+        }
+        self.count += 1;
+        self.bytes += row.text().len();
+        // A value that does not fit a watched column was observed. The guess was then wrong, and the row does not
+        // count.
+        if let Some((slot, column)) = unfit.filter(|(slot, _)| !self.plan.watched.contains(slot)) {
+            self.dropped.push(self.count - 1);
+            return Err(self.plan.shared.columns[column].unfit(row.field(slot)));
+        }
+        if self.count >= self.plan.batch_rows || self.bytes >= self.plan.shared.options.batch_bytes {
+            return Ok(self.flush(emit));
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Hands out the bad records.
+    fn found(&mut self, found: &mut Found, emit: &mut Emit<'_>) -> ControlFlow<()> {
+        if self.plan.shared.options.bad.is_none() {
+            return ControlFlow::Continue(());
+        }
+        emit(Part::Found(std::mem::take(found)))
+    }
+
+    #[cold]
+    fn see(&mut self, row: &Match<'_, '_>) {
+        let Self { plan, unseen, .. } = self;
+        unseen.retain(|slot| {
+            let is_missing = row.field(*slot).kind().is_none();
+            if !is_missing {
+                plan.shared.tally.seen[plan.slots[*slot]].store(true, Relaxed);
+            }
+            is_missing
+        });
+    }
+
+    fn flush(&mut self, emit: &mut Emit<'_>) -> ControlFlow<()> {
+        if self.count == 0 {
+            return ControlFlow::Continue(());
+        }
+        let mut columns: Vec<ArrayRef> = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
+        if let Some(index) = self.plan.place {
+            columns.insert(index, Arc::new(Int64Array::from(std::mem::take(&mut self.places))));
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(self.count));
+        (self.count, self.bytes) = (0, 0);
+        let mut batch = RecordBatch::try_new_with_options(Arc::clone(&self.plan.schema), columns, &options)
+            .expect("every builder has one value per row, of the type that the schema was made of");
+        if !self.dropped.is_empty() {
+            let mut keeps = vec![true; batch.num_rows()];
+            self.dropped.drain(..).for_each(|row| keeps[row] = false);
+            batch = filter_record_batch(&batch, &BooleanArray::from(keeps)).expect("there is one answer per row");
+        }
+        emit(Part::Batch(batch))
+    }
+}
+
+/// The text without white space, if it is JSON.
+fn minify<'b>(text: &str, buffer: &'b mut Vec<u8>) -> Option<&'b str> {
+    *buffer = jird::minify(text.as_bytes()).ok()?;
+    std::str::from_utf8(buffer).ok()
+}
+
+fn builder(column: &ColumnSpec) -> ColumnBuilder {
+    use jird_formats::ColumnType;
+    match column.rep {
+        Rep::Raw => ColumnBuilder::plain(),
+        Rep::Json => ColumnBuilder::new(ColumnType::Json),
+        Rep::Key => ColumnBuilder::key(),
+        Rep::Typed | Rep::Place => ColumnBuilder::new(column.kind),
+        Rep::Group => ColumnBuilder::group(column.kind),
+    }
+}
