@@ -7,7 +7,7 @@ use crate::random::{Maker, texts, words};
 use jird_query::{Check, Format, OnError, Options, Query, Report};
 
 /// So many texts, if `JIRD_QUERY_SEEDS` does not say how many seeds there are.
-const TEXTS: u64 = 600;
+const TEXTS: u64 = 300;
 
 /// An answer: its text, what is said beside it, and the figures that do not depend on time.
 type Answer = Result<(Vec<u8>, Vec<String>, Vec<String>), String>;
