@@ -20,6 +20,7 @@ mod options; // the options of `deep`
 mod packages; // the small build and the packages of the crates
 mod public; // the public names of the engine
 mod python; // the Python module's wheel and its tests
+mod quick; // `quick`: an edit, checked in minutes
 mod report; // the table at the end
 mod step; // one step: its log, time and outcome
 mod test; // `test`: the checks that must pass for every change
@@ -32,7 +33,10 @@ use options::Deep;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [STEP…]         runs all tests; STEP is the beginning of a step's name (--list shows them)
+  quick [CRATE…]       checks an edit in minutes: format, layers, clippy and unit tests of these crates, or of those that
+                       differ from the last commit
+  test [STEP…]         runs the tests that every change needs; STEP is the beginning of a step's name (--list shows them)
+  test --all           runs all tests, also those that take long: Python, every kernel, emulators, Miri, fuzzing
   deep [--minutes N] [STEP…]
                        what takes long: fuzzing for N minutes per target (5), every token string of length 7,
                        hours of Miri, the barometer's bars
@@ -62,6 +66,9 @@ fn main() -> ExitCode {
     match arguments.as_slice() {
         ["test", "--list"] => list(&test::steps(&house)),
         ["deep", "--list"] => list(&deep::steps(deep::FUZZING)),
+        ["quick", crates @ ..] => quick::run(&house, crates),
+        ["test", "--all"] => report::run(&house, test::steps(&house), &[]),
+        ["test"] => report::run(&house, test::short(&house), &[]),
         ["test", names @ ..] => report::run(&house, test::steps(&house), names),
         ["deep", rest @ ..] => match Deep::parse(rest) {
             Some(Deep { fuzzing, steps }) => report::run(&house, deep::steps(fuzzing), &steps),

@@ -17,6 +17,8 @@ pub(crate) struct Step {
     pub(crate) run: Run,
     /// Whether another step may run at the same time.
     pub(crate) has_company: bool,
+    /// Whether it runs only if it is named or if all steps are wanted.
+    pub(crate) is_long: bool,
     /// Folders of the target folder that only this step uses.
     pub(crate) folders: &'static [&'static str],
 }
@@ -27,7 +29,12 @@ impl Step {
         about: &'static str,
         run: impl Fn(&House, &mut Log) -> Outcome + Send + Sync + 'static,
     ) -> Self {
-        Self { name, about, run: Box::new(run), has_company: false, folders: &[] }
+        Self { name, about, run: Box::new(run), has_company: false, is_long: false, folders: &[] }
+    }
+
+    /// A step that takes long, and that few changes need.
+    pub(crate) fn long(self) -> Self {
+        Self { is_long: true, ..self }
     }
 
     /// A step that runs after those without company, beside another one: it compares no times, has a target folder of

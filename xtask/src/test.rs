@@ -42,29 +42,35 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
             both(engine, others)
         }),
-        python::step(),
-        python::debug_step(),
+        python::step().long(),
+        python::debug_step().long(),
         Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
             kernel(house, log, "portable", true)
-        }),
-        Step::new("kernel avx2", "the engine's tests with AVX2", |house, log| kernel(house, log, "avx2", has_avx2())),
+        })
+        .long(),
+        Step::new("kernel avx2", "the engine's tests with AVX2", |house, log| kernel(house, log, "avx2", has_avx2()))
+            .long(),
         Step::new("kernel avx512", "the engine's tests with AVX-512", |house, log| {
             kernel(house, log, "avx512", has_avx512())
-        }),
+        })
+        .long(),
         // These compare no times, so they may have company; the longest first.
         Step::new("aarch64", "every public way into the engine on an emulated aarch64", |house, log| {
             aarch64(house, log, &EVERY_WAY)
         })
+        .long()
         .in_company()
         .alone_in(&["aarch64"]),
         Step::new("miri", "every public way in under Miri, with small texts, in minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
         })
+        .long()
         .in_company()
         .alone_in(&["miri"]),
         Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
             fuzz::run(house, log, fuzz::Amount::InAll(FUZZ_SECONDS))
         })
+        .long()
         .in_company()
         .alone_in(&["fuzz"]),
         Step::new(
@@ -72,20 +78,29 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             "no way into jird takes more than linear time, in instructions: a third of the cases",
             |house, log| growth::run(house, log, growth::Amount::Part),
         )
+        .long()
         .in_company()
         .alone_in(&["profiling"]),
-        checked().in_company().alone_in(&["checked"]),
+        checked().long().in_company().alone_in(&["checked"]),
         Step::new("narrow", "the engine on 32 bits: tests on i686, and what compiles to WebAssembly", narrow)
+            .long()
             .in_company()
             .alone_in(&["narrow"]),
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
             let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
             log.run_tests(command.arg(house.target.join("limits")).env("JIRD_SMALL_LIMITS", "1"))
         })
+        .long()
         .in_company()
         .alone_in(&["limits"]),
-        assembly::step(assembly::Show::Nothing).in_company().alone_in(&["assembly"]),
+        assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
     ]
+}
+
+/// The steps that every change needs.
+pub(crate) fn short(house: &House) -> Vec<Step> {
+    let short = |step: &Step| house.checked || !step.is_long;
+    steps(house).into_iter().filter(short).collect()
 }
 
 /// The packages other than the engine that `tests` and `doctests` both select.
@@ -126,7 +141,9 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
         ("jird-formats", "csv"),
         ("jird-formats", "files"),
         ("jird-formats", "sqlite"),
+        ("jird-query", ""),
         ("jird-cli", ""),
+        ("jird-cli", "query"),
         ("jird-cli", "serve"),
     ];
     let few = few.map(|(package, features)| {

@@ -13,7 +13,7 @@ use crate::run::bounds::Bounds;
 use crate::run::results::Results;
 use crate::scan::bad::BadSink;
 use crate::scan::{Outlet, Part, Plan, Sent, Shared, note};
-use crate::sql::{Leaf, Rep, Rewritten, arguments, function_name, map_slots};
+use crate::sql::{Leaf, Rep, Rewritten, arguments, each_slot, function_name, map_slots};
 use crate::types::guess::Gate;
 use crate::types::prepared::Source;
 use arrow_array::{Int64Array, RecordBatch};
@@ -91,7 +91,7 @@ impl<'q> Direct<'q> {
             let schema = self.schema(rewritten);
             let (offset, left) = (self.offset, self.limit.unwrap_or(u64::MAX));
             let count = matches!(self.asks, Asks::Count).then(|| Arc::clone(&schema));
-            let mut rows = Rows { batches, columns: self.order(), offset, left, count };
+            let mut rows = Batches { batches, columns: self.order(), offset, left, count };
             let writer = results.writer(rewritten, None);
             results.write(writer, &schema, async || rows.next().await.transpose(), room, out, report)
         });
@@ -113,7 +113,9 @@ impl<'q> Direct<'q> {
     /// Notes what the scan reads and decides.
     fn tell(&self) {
         let tally = &self.source.shared.tally;
-        note(&tally.columns, self.scanned());
+        let mut read = self.scanned();
+        self.filter.iter().for_each(|filter| each_slot(filter, &mut |column| read.push(column)));
+        note(&tally.columns, read);
         note(&tally.literals, self.source.shared.literals(self.filter.as_ref()));
         note(&tally.pushed, self.conditions.clone());
     }
@@ -183,7 +185,7 @@ impl<'q> Direct<'q> {
 }
 
 /// The batches of a result, cut to the rows that are wanted.
-struct Rows {
+struct Batches {
     batches: Receiver<Result<RecordBatch, Error>>,
     /// The columns of a batch that are those of the result.
     columns: Vec<usize>,
@@ -195,7 +197,7 @@ struct Rows {
     count: Option<SchemaRef>,
 }
 
-impl Rows {
+impl Batches {
     async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
         if let Some(schema) = self.count.clone() {
             let mut count = 0_i64;
