@@ -3,8 +3,11 @@
 //! Start at [`Query`]. [`condition`] reads a `where` condition by itself, for other commands. A query goes through four
 //! stages. First the SQL is rewritten so that every name is a scanned column and every comparison is the engine's
 //! (`sql`). Next, the types of fields that the query computes with are inferred from all records (`types`), or guessed
-//! and confirmed during the scan. Then DataFusion plans the query over our file source (`scan`) and runs it.
-//! Finally, batches become text (`output`).
+//! and confirmed during the scan. Then the query runs: if one scan answers it, without a plan (`run::direct`); otherwise
+//! DataFusion plans it over our file source (`scan`). Finally, batches become text (`output`).
+//!
+//! Without the feature `sql` there is no DataFusion, and a query is what one scan answers: fields, `*` or `count(*)` of
+//! the records that meet a condition, up to a limit.
 //!
 //! # The source, from the ground up
 //!
