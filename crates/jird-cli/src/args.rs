@@ -24,7 +24,7 @@ it is an error. UTF-16 and UTF-32 are not read: the message names them and how t
 
 Exit codes: 0 success; 1 something is wrong with the data; 2 the command could not do its work;
 129, 130 and 143 after SIGHUP, SIGINT (Ctrl-C) and SIGTERM, which leave nothing half-written.
-A reader of the output that closes it before the end, as `head` does, is no error.
+A closed output pipe, as after `head`, is not an error.
 
 Work that takes more than a second shows its progress, if standard error is a terminal.
 

@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Done {
-    /// So many bytes are read, of so many; `None` if nobody knows how many there are.
+    /// Bytes read, and their total; `None` if the total is unknown.
     Bytes(u64, Option<u64>),
-    /// So many of so many runs are done.
+    /// Runs done, and their total.
     #[cfg(feature = "query")]
     Runs(u64, u64),
     /// What is done is not counted.

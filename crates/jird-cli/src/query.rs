@@ -155,8 +155,8 @@ fn format_of_output(path: &Path) -> Result<Format> {
         Some(format) => Ok(format),
         None if !has_suffix => Ok(Format::Ndjson),
         None => bail!(
-            "{}: the name says no format that a query writes; it writes .ndjson, .jsonl, .json, .csv, .parquet and .arrow, and \
-             text also with .gz or .zst; or name the format with --format",
+            "{}: cannot tell the output format from the file name; use .ndjson, .jsonl, .json, .csv, .parquet or .arrow, the \
+             text formats also with .gz or .zst, or --format",
             path.display()
         ),
     }

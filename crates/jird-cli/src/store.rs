@@ -95,7 +95,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
                 verified.bytes
             );
             if *repair {
-                let _ = write!(line, ", {} made anew", counted(verified.repaired, "index"));
+                let _ = write!(line, ", {} rebuilt", counted(verified.repaired, "index"));
             }
             if verified.accepted > 0 {
                 let _ = write!(line, ", {} accepted", counted(verified.accepted, "loss"));
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             let before = window::nanoseconds("--older-than", older_than, window::now())?;
             let retained = Store::open(store)?.retain(before)?;
             let line = format!(
-                "{} with {} removed; older events in {} are no longer seen, and leave the disk with the next compaction\n",
+                "{} with {} removed; older events in {} are hidden now, and deleted by the next compaction\n",
                 counted(retained.spans_removed, "span"),
                 counted(retained.events_removed, "event"),
                 counted(retained.cut, "other file"),

@@ -362,7 +362,7 @@ fn fetched(
 }
 
 fn lost(words: &str) -> DataFusionError {
-    other(&format!("an executor is gone, and with it rows of the result; ask again: {words}"))
+    other(&format!("lost an executor and part of the result; run the query again: {words}"))
 }
 
 async fn fetch(part: PartitionLocation) -> Result<SendableRecordBatchStream, DataFusionError> {

@@ -86,7 +86,7 @@ impl Store {
         ];
         if let Some((name, _)) = differs.iter().find(|(_, differs)| *differs) {
             return Err(PyValueError::new_err(format!(
-                "{}: the store was made with another {name}; what a store is made with holds for all of its events",
+                "{}: the store was made with another {name}, which is fixed when a store is created",
                 path.display()
             )));
         }

@@ -16,7 +16,7 @@
 //! cache    answers that are kept until something is written; connections that read - Answers::look, Reader::answer
 //! tables   the tables of a database; the one connection that writes; short and long answers - Writer, Short, Long
 //! events   the writer of the store: a queue, the thread that appends, refused events; followers - Intake, Follow
-//! routes   what each path answers: tables, /query, /events, ingestion (doors), /sources, the page - read::get, State
+//! routes   what each path answers: tables, /query, /events, ingestion endpoints, /sources, the page - read::get, State
 //! server   connections, plain and encrypted; from a request to its answer - Server, Service
 //! ```
 //!

@@ -1,5 +1,5 @@
-//! What must hold of a store of which one file holds any bytes: no panic, no memory without bound, and no text that is
-//! not UTF-8. The body of the fuzz target `store`; the ordinary tests run it on its seeds.
+//! What must hold of a store with one corrupted file: no panic, no unbounded memory, and no text that is not UTF-8. The
+//! body of the fuzz target `store`; the ordinary tests run it on its seeds.
 //!
 //! Checksums would keep a fuzzer from everything behind them. Built by cargo-fuzz (`cfg(fuzzing)`), `jird_store` takes any
 //! checksum for right. Elsewhere only the manifest gets a right one here.

@@ -140,14 +140,14 @@ impl IngestArgs {
         let (path, settings) = (&self.store, self.settings()?);
         if is_url(path) {
             bail!(
-                "{}: is a URL; a store is filled on this machine, and can then be copied there and read",
+                "{}: is a URL; stores are created locally: create the store here, then copy it there",
                 path.display()
             );
         }
         let store = if is_store(path) { Store::open(path)? } else { Store::open_or_create(path, &settings)? };
         match self.difference(store.settings())? {
             Some(difference) => {
-                bail!("{}: {difference}; what a store is made with holds for all of its events", path.display())
+                bail!("{}: {difference}; these settings are fixed when a store is created", path.display())
             }
             None => Ok(store),
         }

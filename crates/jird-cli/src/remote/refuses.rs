@@ -55,7 +55,7 @@ pub(crate) enum Open {
 }
 
 pub(crate) fn open(url: &Path) -> Result<Open> {
-    bail!("{}: URLs are not read by this program, which was built without the feature `remote`", url.display())
+    bail!("{}: this build cannot read URLs (the feature `remote` is off)", url.display())
 }
 
 #[cfg(feature = "query")]

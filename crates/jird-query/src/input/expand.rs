@@ -28,7 +28,7 @@ impl Said {
             1 if !others => {}
             count => {
                 let files = if count == 1 { "a file".to_owned() } else { format!("{count} files") };
-                messages.push(format!("there is no answer without {files}; --unreadable skip gives one"));
+                messages.push(format!("cannot read {files}; pass --unreadable skip to leave them out"));
             }
         }
         let message = messages.join("\n");

@@ -38,7 +38,7 @@ impl RemoteFile {
     }
 }
 
-const NOT_READ: &str = "URLs are not read by this program, which was built without the feature `remote`";
+const NOT_READ: &str = "this build cannot read URLs (the feature `remote` is off)";
 
 pub(super) fn one(_: &Path, _: &Reading, _: &Arc<Progress>) -> Result<InputFile, Refusal> {
     Err(Refusal::Unreadable(NOT_READ.to_owned()))

@@ -18,22 +18,21 @@ pub struct Settings {
     /// The address to listen at. One that other machines can reach needs a [`token`](Self::token).
     pub listen: SocketAddr,
     /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
-    /// that readers go on while somebody writes.
+    /// that readers go on during a write.
     pub write: bool,
     /// How durable an event is when it is acknowledged.
     pub sync: Sync,
     /// The field that holds the time of an event, of a store that is made because there is none.
     pub time_field: Option<jird::Path>,
-    /// The file to which events are added that were refused because of what they are; by default `refused.ndjson` in
-    /// the folder of the store.
+    /// The file to which rejected events are appended; by default `refused.ndjson` in the folder of the store.
     pub quarantine: Option<PathBuf>,
     /// What requests must have as `Authorization: Bearer TOKEN`.
     pub token: Option<String>,
     /// Names under which clients reach the server, beside `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.
     pub hosts: Vec<String>,
-    /// Origins of pages that may ask as the server's own page may, each as browsers send it: `http://localhost:8000`.
-    /// Browsers show answers to no other pages.
+    /// Origins from which cross-origin requests are allowed, each as browsers send it: `http://localhost:8000`.
+    /// Browsers hide the answers from pages of other origins.
     pub cors: Vec<String>,
     /// What connections are encrypted with; `None`: they are not.
     pub tls: Option<Tls>,
@@ -74,7 +73,7 @@ impl Source {
 /// The files, in PEM, that connections are encrypted with. They are read when the server starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
-    /// The certificate, and those that lead from it to one that clients trust.
+    /// The server's certificate, followed by its chain.
     pub certificate: PathBuf,
     /// The private key of the first certificate.
     pub key: PathBuf,
@@ -106,7 +105,7 @@ pub struct Limits {
     pub heartbeat: Duration,
     /// The most queries in SQL at a time, after which the answer is 503.
     pub queries: usize,
-    /// The most bytes that groups, sorts and joins of a query in SQL may take, after which the answer is 503.
+    /// The memory limit of a SQL query for grouping, sorting and joins, in bytes. Beyond it, the answer is 503.
     pub query_bytes: usize,
     /// The most bytes of answers that are kept until the database changes, about; 0: none is kept. Each connection to
     /// the database keeps a sixteenth of it.

@@ -74,7 +74,7 @@ impl<'t> Ask<'t> {
         };
         let mut ask = Self::new(table, parameters)?;
         if ask.has_conditions() || ask.limit.is_some() || ask.offset > 0 || !ask.order.is_empty() {
-            return Err(Problem::bad("one row takes no conditions, no order, no limit and no offset"));
+            return Err(Problem::bad("/TABLE/KEY takes no conditions, order, limit or offset"));
         }
         ask.filter.add_equal(table, key, id).map_err(|_| no_row(table, id))?;
         Ok(ask)

@@ -62,7 +62,7 @@ pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Res
         return page(state, store, asked, wish, form, &parts.headers).await;
     }
     if asked.limit.is_some() || asked.before.is_some() || asked.follows == Some(false) {
-        return Err(Problem::bad("events that are followed have no limit and no before"));
+        return Err(Problem::bad("follow excludes limit and before"));
     }
     let last = choice::text(&parts.headers, &LAST_EVENT_ID);
     let last = last.map(|id| uri::count(&id).ok_or_else(|| Problem::bad("Last-Event-ID is none of this store")));
@@ -85,7 +85,8 @@ impl Asked {
                     asked.limit.replace(limit).is_none()
                 }
                 "before" => {
-                    let key = key(&value).ok_or_else(|| Problem::bad("before is what a Link of an answer has"))?;
+                    let key = key(&value)
+                        .ok_or_else(|| Problem::bad("take before from the Link header of an earlier answer"))?;
                     asked.before.replace(key).is_none()
                 }
                 "follow" => {

@@ -70,7 +70,7 @@ impl Server {
     ///
     /// # Errors
     /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
-    /// token, if a setting is no token or no origin, or if the certificate is none.
+    /// token, or if the token, an origin or the certificate is invalid.
     #[expect(clippy::needless_pass_by_value, reason = "who has made settings is done with them")]
     pub fn bind(settings: Settings) -> Result<Self, Error> {
         let is_near = settings.listen.ip().is_loopback();

@@ -244,7 +244,7 @@ impl Service {
 enum Admitted {
     /// It has its answer.
     Answered(Response<Body>),
-    /// It may go on: the segments of its path, and the door that it leads to.
+    /// It may go on: the segments of its path, and the endpoint it leads to.
     In(Vec<String>, Option<Door>),
 }
 

@@ -14,8 +14,7 @@ pub struct Retained {
     pub spans_removed: u64,
     /// Their events.
     pub events_removed: u64,
-    /// Span files and logs that have newer events, too. The older ones are no longer seen; a compaction removes them
-    /// from the disk.
+    /// Span files and logs that have newer events, too. The older ones are hidden; the next compaction deletes them.
     pub cut: u64,
 }
 

@@ -44,7 +44,7 @@ impl Saved {
         saved
     }
 
-    /// One block of which columns answered.
+    /// One block that columns answered.
     pub fn of_columns() -> Self {
         Self { by_columns: 1, ..Self::default() }
     }

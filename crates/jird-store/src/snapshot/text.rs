@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 
 /// The events of a window of a snapshot: NDJSON in sections of blocks of whole lines, in order of time, then arrival.
 ///
-/// A section is opened when its blocks are asked for: what is asked of few sections reads little of a store.
+/// A section is opened when its blocks are asked for, so a query of few sections reads little of a store.
 #[derive(Clone, Debug)]
 pub struct Text {
     pub(super) snapshot: Snapshot,

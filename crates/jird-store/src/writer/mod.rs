@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// So many numbers of files are reserved at a time.
+/// How many file numbers are reserved at a time.
 const NUMBERS: u64 = 8;
 
 /// What the logs may keep when a writer ends.

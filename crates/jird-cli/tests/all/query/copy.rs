@@ -230,7 +230,7 @@ fn what_is_wrong_with_a_copy_is_said() {
             "copy (select 1 as x) to a.csv",
             "expected the name of a file in quotes, behind `to`, found a (line 1, column 25)",
         ),
-        ("copy (select 1 as x) to 'a.xyz'", "the name says no format"),
+        ("copy (select 1 as x) to 'a.xyz'", "cannot tell the output format from the file name"),
         ("copy (select 1 as x) to 'a.csv' (format xml)", "`copy` knows no format xml: there are table, "),
         ("copy (select 1 as x) to 'a.csv' (header true)", "`copy` has no option header; it has format"),
         ("copy (select 1 as x) to 'a.csv' (format csv, format csv)", "the option format twice"),

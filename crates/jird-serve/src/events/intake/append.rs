@@ -84,7 +84,7 @@ impl Group<'_> {
         let last = self.appended.iter().filter_map(|(_, ticket)| ticket.as_ref().ok()).max();
         let committed = last.map_or(Ok(()), |ticket| self.writer.commit(*ticket));
         for (done, ticket) in self.appended {
-            // Who waits no more is gone, and its events are kept all the same.
+            // The client may have given up; its events are kept anyway.
             let _ = done.send(ticket.and_then(|_| committed.clone()));
         }
     }

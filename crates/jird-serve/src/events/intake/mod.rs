@@ -103,7 +103,7 @@ impl Intake {
         for (name, help, value) in [
             ("events_total", "Events that came into the store.", load(&self.events)),
             ("events_bytes_total", "Bytes of these events as they are kept.", load(&self.bytes)),
-            ("events_refused_total", "Events that were refused because of what they are.", self.quarantine.refused()),
+            ("events_refused_total", "Events that were rejected as invalid.", self.quarantine.refused()),
             ("events_refused_lost_total", "Those of them that were not set aside.", self.quarantine.lost()),
             ("events_busy_total", "Requests with events that were told to come back later.", load(&self.busy)),
         ] {

@@ -51,7 +51,7 @@ impl Quarantine {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Sets events aside that came through a `door`. There may have been `more` that are only counted.
+    /// Sets aside events that came through the endpoint `door`. There may have been `more` that are only counted.
     pub(crate) fn take(&self, door: &str, refused: &[Refused<'_>], more: u64) {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = refused.iter().filter(|refused| self.keep(&mut records, door, refused)).count() as u64;

@@ -21,7 +21,7 @@ impl Form {
     /// type that is none of these.
     ///
     /// # Errors
-    /// 415 if the door does not take it.
+    /// 415 if the endpoint does not accept it.
     pub(super) fn of(door: &Door, headers: &HeaderMap, parameters: &[(String, String)]) -> Result<Self, Problem> {
         let media = media(headers);
         let is_json = media == "application/json";

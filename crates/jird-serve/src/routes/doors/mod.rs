@@ -1,9 +1,8 @@
-//! The doors through which events come into the store: one of our own, and those at which the clients of Seq,
-//! Elasticsearch and OpenTelemetry knock.
+//! The ingestion endpoints: one of our own, and those that the clients of Seq, Elasticsearch and OpenTelemetry expect.
 //!
-//! Every door does the same: who may come in, what kind of body it is, the body itself within limits, unpacked; then
-//! its events straight into a batch, which is appended before the answer goes. What is no event is named in the answer
-//! and set aside, and the others are kept.
+//! Every endpoint checks access and the kind of the body, receives the body within limits and decompresses it, and puts
+//! its events straight into a batch, which is appended before the response is sent. Anything that is not a valid event
+//! is named in the response and set aside; the others are kept.
 
 mod bulk;
 mod lines;
@@ -34,7 +33,7 @@ use std::sync::Arc;
 use taken::Taken;
 use unpack::Packed;
 
-/// A door.
+/// An ingestion endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
     /// `/ingest`
@@ -59,7 +58,7 @@ const PRODUCT: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-elastic-product"), HeaderValue::from_static("Elasticsearch"));
 
 impl Door {
-    /// The door at a path.
+    /// The endpoint at a path.
     pub(crate) fn of(segments: &[String], method: &Method, headers: &HeaderMap) -> Option<Self> {
         let segments: Vec<_> = segments.iter().map(String::as_str).collect();
         Some(match segments[..] {
@@ -101,7 +100,7 @@ impl Door {
     }
 }
 
-/// Answers a request at a door, which has passed the guard. Failures have the form that the door's clients understand.
+/// Answers a request that has passed the guard. Failures have the form that the endpoint's clients understand.
 pub(crate) async fn answer(
     state: &State,
     guard: &Guard,
@@ -277,7 +276,7 @@ fn bytes(status: StatusCode, media: &'static str, bytes: Vec<u8>) -> Response<Bo
     response
 }
 
-/// A problem as the clients of a door understand it.
+/// A problem as the clients of an endpoint understand it.
 fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
     let status = problem.status;
     let mut response = match door {

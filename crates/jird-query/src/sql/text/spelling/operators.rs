@@ -104,7 +104,7 @@ fn step(expr: &Expr) -> Result<Expr, Error> {
 
 /// The steps of `$.a[0]."b c"`, of `/a/0/b`, or of one key.
 fn steps(path: &Expr) -> Result<Vec<Expr>, Error> {
-    let wrong = || Error::sql(format!("`{path}` is no constant path such as '$.a[0].b' or '/a/0/b'"));
+    let wrong = || Error::sql(format!("`{path}` is not a constant path; write one such as '$.a[0].b' or '/a/0/b'"));
     let written = text(path).ok_or_else(wrong)?;
     let key = |key: &str| string(key);
     let number = |digits: &str| Expr::value(Value::Number(digits.to_owned(), false));

@@ -23,7 +23,7 @@ pub(in crate::routes::doors) fn take_json<'b>(
     let mut parser = Parser::new();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
     if root.kind() != Kind::Object {
-        return Err(Problem::bad("the body is no ExportLogsServiceRequest"));
+        return Err(Problem::bad("the body is not a valid ExportLogsServiceRequest"));
     }
     let time_key = TimeKey::new(settings);
     let mut taken = Taken::default();

@@ -29,7 +29,7 @@ pub(in crate::routes::doors) fn take_protobuf<'b>(
 
 /// The request is no message of the format; a record that is none is refused alone.
 fn malformed(_: Malformed) -> Problem {
-    Problem::bad("the body is no ExportLogsServiceRequest")
+    Problem::bad("the body is not a valid ExportLogsServiceRequest")
 }
 
 /// What is wrong with a record.
