@@ -28,7 +28,7 @@ pub(crate) fn sum(mut file: impl BufRead) -> Result<(u64, Decimal), Box<dyn Erro
     let mut scanned = 0;
     while file.read_until(b'\n', &mut line)? > 0 {
         scanned += 1;
-        // A blank line is no record.
+        // A blank line is not a record.
         if !line.trim_ascii().is_empty() {
             let record =
                 Record::scan(&line, &mut buffer).map_err(|error| format!("{scanned}: {}", error.locate(&line)))?;

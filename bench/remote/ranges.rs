@@ -1,5 +1,5 @@
 //! Reads an object in ranges: by the crate `object_store` alone, or as a query reads it. Counts its lines, so that the
-//! bytes are used. `README.md` beside it says how it is run.
+//! bytes are used. `README.md` next to it says how it is run.
 //!
 //! ```text
 //! ranges plain s3://bucket/events.ndjson 16     16 ranges at a time

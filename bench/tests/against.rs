@@ -1,4 +1,4 @@
-//! The barometer as a program, beside another build of itself: `--against`.
+//! The barometer as a program, compared with another build of itself: `--against`.
 //!
 //! `small` is the task, since its documents are generated.
 

@@ -1,4 +1,4 @@
-//! What a cold build of the program costs, what comes out of it, and how it starts, beside `xtask/budget.txt`.
+//! What a cold build of the program costs, what comes out of it, and how it starts, compared with `xtask/budget.txt`.
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The path of a module in its crate.
 type Module<'c> = Vec<&'c str>;
 
-/// The arrows among the files and folders of one folder: who uses whom.
+/// The arrows among the files and folders of one folder: which uses which.
 pub(crate) type Arrows<'c> = BTreeMap<&'c str, BTreeSet<&'c str>>;
 
 /// The modules of a crate.
@@ -81,7 +81,7 @@ impl<'c> Graph<'c> {
     }
 }
 
-/// The circles among the parts of a folder: sets of parts of which each uses each other one, directly or not.
+/// The circles among the parts of a folder: sets of parts that all use each other, directly or not.
 pub(crate) fn circles<'c>(arrows: &Arrows<'c>) -> Vec<Vec<&'c str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = arrows.keys().map(|part| (*part, reached(arrows, part))).collect();
     let mut circles: Vec<Vec<&str>> = Vec::new();

@@ -147,7 +147,7 @@ const GUESTS: &[Guest] = &[
 /// The differences that are known: a crate, and a test that passes with `serde_json` alone, or `compile`.
 const KNOWN: &str = include_str!("../migrate.txt");
 
-/// Who answers for the name `serde_json`.
+/// What answers to the name `serde_json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Theirs,

@@ -30,7 +30,7 @@ const METADATA: [&str; 6] = ["description", "readme", "keywords", "categories", 
 /// The maximum size of a packed package. The largest one had 335 kB when this was written.
 const PACKED_BYTES_MAX: u64 = 600_000;
 
-/// What names a file beside the code that uses it.
+/// What names a file next to the code that uses it.
 const INCLUDES: [&str; 3] = ["include_str!(\"", "include_bytes!(\"", "#[path = \""];
 
 pub(crate) fn step() -> Step {

@@ -58,7 +58,7 @@ fn run_step(house: &House, step: &Step) -> Done {
         Err(error) => (Outcome::Failed, format!("{}: {error}\n", house.target.display()), house.target.clone()),
     };
     if house.is_tidy {
-        // What cannot be removed is in nobody's way but the disk's.
+        // What cannot be removed costs only disk space.
         step.folders.iter().for_each(|folder| drop(fs::remove_dir_all(house.target.join(folder))));
     }
     let done = Done { name: step.name, outcome, time: start.elapsed(), tests: Counts::of(&text), skips: skips(&text) };

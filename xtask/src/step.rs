@@ -37,8 +37,8 @@ impl Step {
         Self { is_long: true, ..self }
     }
 
-    /// A step that runs after those without company, beside another one: it compares no times, has a target folder of
-    /// its own, or finds what it needs already built, and often it keeps only one core busy.
+    /// A step that runs after those without company, at the same time as another one: it compares no times, has a
+    /// target folder of its own, or finds what it needs already built, and often it keeps only one core busy.
     pub(crate) fn in_company(self) -> Self {
         Self { has_company: true, ..self }
     }

@@ -15,7 +15,7 @@ use crate::options::Options;
 struct Variant {
     name: &'static str,
     words: &'static str,
-    /// Makes the parse function, anew for each document.
+    /// Makes a new parse function for each document.
     make: fn(Kernel) -> Result<Parse, String>,
 }
 

@@ -157,7 +157,7 @@ struct Counts {
     read: AtomicU64,
     /// How many will be read.
     all: AtomicU64,
-    /// How many inputs are pipes that have not ended, so that nobody knows how many will be read.
+    /// How many inputs are pipes that have not ended, so that the total is unknown.
     pipes: AtomicU64,
     /// Whether bytes are read that are not counted.
     is_uncounted: AtomicBool,
@@ -171,7 +171,7 @@ impl Counter {
         counter
     }
 
-    /// Expects so many more bytes; `None` if nobody knows how many.
+    /// Expects `len` more bytes; `None` if the number is unknown.
     pub(crate) fn expect(&self, len: Option<u64>) {
         match len {
             Some(len) => _ = self.0.all.fetch_add(len, Ordering::Relaxed),
@@ -179,7 +179,7 @@ impl Counter {
         }
     }
 
-    /// A pipe has ended after so many bytes.
+    /// A pipe has ended after this many bytes.
     #[cfg(feature = "convert")]
     pub(crate) fn pipe_ended(&self, bytes: u64) {
         self.expect(Some(bytes));

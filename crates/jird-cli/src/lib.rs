@@ -67,7 +67,7 @@ use clap::Parser;
 use outcome::Outcome;
 use std::ffi::OsString;
 
-/// Runs the command with these arguments, of which the first is its name, and returns its exit code.
+/// Runs the command with these arguments, starting with its name, and returns its exit code.
 ///
 /// No other thread of the process may run yet: threads inherit which signals are blocked.
 ///

@@ -17,7 +17,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Does the work for each input, and reports its error. The others are still done, unless nobody reads the results.
+    /// Does the work for each input, and reports its error. The others are still done, unless the output was closed.
     pub(crate) fn worst<T>(inputs: Vec<T>, mut each: impl FnMut(&T) -> anyhow::Result<Self>) -> Self {
         let mut worst = Self::Fine;
         for input in inputs {
@@ -67,7 +67,7 @@ pub(crate) const PASS_BY: &str =
     "\n`--on-error skip` leaves bad records out, `--on-error quarantine=FILE` sets them aside";
 
 /// Prints a message to standard error.
-/// They are lost if nobody reads standard error, as after `2>&1 | head`.
+/// They are lost if standard error was closed, as after `2>&1 | head`.
 pub(crate) fn report(words: &str) {
     let _ = progress::aside(|| writeln!(io::stderr(), "jird: {words}"));
 }

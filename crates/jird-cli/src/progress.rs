@@ -45,7 +45,7 @@ impl Progress {
         let done = Arc::new(done);
         if let Some(path) = env::var_os("JIRD_PROGRESS") {
             let done = Arc::clone(&done);
-            // Nobody waits for this thread: whoever was to read may read no more.
+            // This thread is not joined: its reader may have stopped reading.
             thread::spawn(move || tell(&*done, path.as_ref()));
         }
         if quiet || !can_draw() {
@@ -115,7 +115,7 @@ fn draw(done: &dyn Fn() -> Done) {
 }
 
 /// Appends how much is done to the file, which may be a pipe: ten lines a second, such as `{"read":2097152,"all":490000000}`
-/// in bytes, with null where nobody knows how many there are. Ends when they cannot be written.
+/// in bytes, with null where the total is unknown. Ends when they cannot be written.
 fn tell(done: &dyn Fn() -> Done, path: &Path) {
     let Ok(mut file) = File::options().append(true).open(path) else { return };
     loop {
@@ -129,7 +129,7 @@ fn tell(done: &dyn Fn() -> Done, path: &Path) {
     }
 }
 
-/// How many columns a terminal has; `None` for a file, or if nobody knows.
+/// How many columns a terminal has; `None` for a file, or if it is unknown.
 pub(crate) fn columns(terminal: impl AsFd) -> Option<usize> {
     terminal_size::terminal_size_of(terminal).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
@@ -149,7 +149,7 @@ fn show(line: &ProgressBar, done: Done) {
     });
 }
 
-/// What the line shows in so many columns.
+/// What the line shows in `room` columns.
 fn template(done: Done, room: usize) -> String {
     const BYTES: &str = "{decimal_bytes} of {decimal_total_bytes}";
     let whole = match done {

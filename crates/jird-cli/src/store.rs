@@ -144,7 +144,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
     }
 }
 
-/// Prints what was done, unless nobody wants to know.
+/// Prints what was done, unless `quiet`.
 fn summary(line: &str, quiet: bool) -> Result<()> {
     if quiet {
         return Ok(());

@@ -204,10 +204,10 @@ pub(crate) struct PartsTarget {
 
 #[cfg(feature = "query")]
 impl PartsTarget {
-    /// A folder beside `path`, which must be free, or an empty folder.
+    /// A folder next to `path`, which must be free, or an empty folder.
     ///
     /// # Errors
-    /// If it is not, or if no folder can be created beside it.
+    /// If it is not, or if no folder can be created next to it.
     pub(crate) fn create(path: &Path, name: String, compression: Compression) -> io::Result<Self> {
         let shown = path.display().to_string();
         let beside = Beside::create_folder(path).map_err(|error| unwritten(&shown, &error))?;
@@ -254,8 +254,8 @@ impl Parts for PartsTarget {
     }
 }
 
-/// Refuses to replace a database, or a file that SQLite keeps beside one: other programs may have it open, and would go on
-/// with the old file.
+/// Refuses to replace a database, or a file that SQLite keeps next to one: other programs may have it open, and would
+/// go on with the old file.
 fn refuse_database(path: &Path) -> io::Result<()> {
     match files::open(path) {
         Ok(Local::Database) => Err(io::Error::other(

@@ -174,7 +174,7 @@ impl Drop for Guard {
 }
 
 impl Drop for Client {
-    /// Waits until the scheduler knows that nobody waits for the jobs that are left.
+    /// Waits until the scheduler has been told to drop the jobs that are left.
     fn drop(&mut self) {
         if Handle::try_current().is_err() {
             self.runtime.block_on(cancel_all(self.scheduler.clone(), &self.jobs));
@@ -211,7 +211,7 @@ impl Cluster for Client {
     }
 }
 
-/// Ends a task of the runtime whose result nobody waits for.
+/// Ends a task of the runtime whose result is no longer wanted.
 struct AbortOnDrop(tokio::task::AbortHandle);
 
 impl Drop for AbortOnDrop {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The largest message, in bytes: a plan names all files of a query, and a task tells of all bad records it has found.
 pub(crate) const MESSAGE_BYTES_MAX: u32 = 256 << 20;
 
-/// The codec. A scan that must not be cut is read by so many threads.
+/// The codec. A scan that must not be cut is read by `threads` threads.
 pub(crate) fn codec(threads: usize) -> Arc<dyn PhysicalExtensionCodec> {
     Arc::new(Codec::new(Arc::new(BallistaPhysicalExtensionCodec::default()), threads))
 }

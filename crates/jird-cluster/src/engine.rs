@@ -14,10 +14,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The name of a metric begins with this, and goes on with what a task has found. Ballista keeps metrics of tasks that
-/// have succeeded, replaces them if a task is done again, and hands them to whoever asks for the metrics of a job.
+/// have succeeded, replaces them if a task is done again, and returns them as the metrics of a job.
 pub(crate) const FACTS: &str = "jird:";
 
-/// A task may tell this much, in bytes. More are bad records that nobody wants to read.
+/// A task may tell this much, in bytes. Beyond this, bad records are not worth reading.
 const FACTS_BYTES_MAX: usize = 64 << 20;
 
 /// The engine.

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     eprintln!("jird-cluster: the executor at {} runs {cores} tasks at a time for df://{}", args.listen, args.at);
     let ended = runtime.block_on(start_executor_process(Arc::new(config)));
-    // What is left of a folder of its own is nobody's.
+    // Nothing else uses the temporary folder.
     if args.folder.is_none() {
         let _ = std::fs::remove_dir_all(&own);
     }

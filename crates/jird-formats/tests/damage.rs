@@ -1,5 +1,5 @@
-//! CSV and databases that were right until somebody damaged them: rows or an error, and never a panic, much memory or much time.
-//! Arrow and Parquet have this beside their other tests.
+//! CSV and databases that were valid and then damaged: rows or an error, and never a panic, much memory or much time.
+//! Arrow and Parquet have this next to their other tests.
 #![cfg(all(feature = "csv", feature = "sqlite", feature = "arrow"))]
 
 mod same;

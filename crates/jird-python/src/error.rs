@@ -38,7 +38,7 @@ pub(crate) fn not_json(py: Python<'_>, text: &[u8], error: &Error) -> PyErr {
     decode(py, text, &words, error.code(), offset, place.pointer())
 }
 
-/// A `JSONDecodeError` of what is no text.
+/// A `JSONDecodeError` for input that is not text.
 #[cold]
 pub(crate) fn no_text(py: Python<'_>, cause: &PyErr) -> PyErr {
     let words = cause.value(py).str().map_or_else(|_| "the input is no text".to_owned(), |words| words.to_string());

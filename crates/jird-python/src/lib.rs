@@ -64,7 +64,7 @@ mod _jird {
     use pyo3::prelude::*;
     use std::ffi::OsString;
 
-    /// Runs the program `jird` with these arguments, of which the first is its name, and returns its exit code. It is
+    /// Runs the program `jird` with these arguments, starting with its name, and returns its exit code. It is
     /// to be all that the process does; see `jird.__main__`.
     #[pyfunction]
     fn run(py: Python<'_>, arguments: Vec<OsString>) -> u8 {

@@ -115,7 +115,8 @@ impl<R: io::Read> ValueReader<R> {
         }
         let check = self.check.get_or_insert_with(Check::default);
         if check.is_wrong(so_far) {
-            // What is wrong for the engine may be right for `serde_json`: half a surrogate pair that nobody looks at.
+            // What is wrong for the engine may be right for `serde_json`: half a surrogate pair in a value that is not
+            // read.
             match from_slice::<IgnoredAny>(so_far) {
                 Err(error) if error.is_syntax() => return Err(error),
                 _ => check.feed = None,

@@ -64,7 +64,7 @@ fn slice_again<'a, T: Deserialize<'a>>(refused: jird::Error, v: &'a [u8]) -> Res
 /// Decodes with `serde_json` what the engine has refused.
 #[cold]
 fn again<T>(refused: jird::Error, read: impl Fn() -> Result<T>) -> Result<T> {
-    // A few texts are JSON for it and not for the engine: half a surrogate pair where nobody looks.
+    // A few texts are JSON for it and not for the engine: half a surrogate pair in a value that is not read.
     match read() {
         // The engine refuses numbers in a buffer of serde's whose digits would be lost, and `serde_json` rounds them.
         Ok(_) if refused.is_data() => Err(of_engine(refused)),

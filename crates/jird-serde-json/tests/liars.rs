@@ -19,7 +19,7 @@ struct Liar {
 }
 
 impl Liar {
-    /// What it says of a call for `room` bytes of which it has done `done`.
+    /// What it claims after a call for `room` bytes, when it has done `done` of them.
     fn claim(&mut self, room: usize, done: usize) -> usize {
         match self.honest_calls.checked_sub(1) {
             Some(left) => {

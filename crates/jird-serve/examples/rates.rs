@@ -1,6 +1,6 @@
-//! Servers of the same tasks, to be measured beside each other: `jird serve` with the rows in a table, once without
-//! answers that are kept (`rows`) and once with them (`kept`), and a plain hyper server that has a ready-made list and
-//! writes it with `serde_json` on each request (`list`).
+//! Servers of the same tasks, to be compared: `jird serve` with the rows in a table, once without answers that are kept
+//! (`rows`) and once with them (`kept`), and a plain hyper server that has a ready-made list and writes it with
+//! `serde_json` on each request (`list`).
 //!
 //!     cargo build --release -p jird-serve --example rates
 //!     (cd bench/serve/plain && cargo build --release)

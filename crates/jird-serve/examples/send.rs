@@ -5,8 +5,8 @@
 //! cargo run --release -p jird-serve --example send -- 127.0.0.1:8082 events.ndjson 1000000 2
 //! ```
 //!
-//! The file goes in batches of so many bytes, on so many connections. With `1` for the bytes, each line goes alone, and
-//! with a last argument only so many lines go, from the start again if the file has fewer.
+//! The file goes in batches of `BYTES` bytes. With `1`, each line goes alone, and with a last argument only that many
+//! lines go, from the start again if the file has fewer.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whole lines, of about so many bytes together.
+/// Whole lines, about this many bytes together.
 fn batches(text: &[u8], bytes: usize) -> Vec<&[u8]> {
     let (mut batches, mut rest) = (Vec::new(), text);
     while !rest.is_empty() {

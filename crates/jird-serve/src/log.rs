@@ -4,7 +4,7 @@
 //! is visible to any reader, and it is there twice, so that a reader sees whether it is being written ("WAL-mode File
 //! Format", section 2.1). Every connection has the index (the file `-shm`) mapped into memory, and SQLite says where
 //! ("OS Interface Methods", `xShmMap`). So a look at it takes no call of the system. `pragma data_version` takes three,
-//! two of which lock, and keeps the connections of one process waiting for each other. The file itself must not be
+//! including two locks, and keeps the connections of one process waiting for each other. The file itself must not be
 //! opened here: closing it would end SQLite's locks on it.
 #![allow(unsafe_code, reason = "SQLite's map of the index has no safe call")]
 

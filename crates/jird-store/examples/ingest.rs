@@ -75,7 +75,7 @@ fn ingest(input: &Path, writer: &Writer, settings: &Settings) -> Result<u64, Box
     Ok(pieces.into_inner()?.bytes)
 }
 
-/// Prepares pieces beside other producers, and appends each in its turn.
+/// Prepares pieces while other producers do, and appends each in its turn.
 fn produce(
     pieces: &Mutex<Pieces>,
     turn: &(Mutex<u64>, Condvar),

@@ -1,4 +1,4 @@
-//! The lock of those who care for a store, and removing what a crash left behind.
+//! The lock for maintenance of a store, and removing what a crash left behind.
 
 use crate::error::{Damage, Error, ErrorKind};
 use crate::files::Lock;
@@ -10,10 +10,10 @@ use crate::span;
 /// The lock of the writer.
 pub(crate) const WRITER_LOCK: &str = "LOCK";
 
-/// The lock of those who write span files: a compaction holds it while its files are in no manifest yet.
+/// The lock for writing span files: a compaction holds it while its files are in no manifest yet.
 const CARE_LOCK: &str = "LOCK.care";
 
-/// Takes the lock of those who write span files beside a writer.
+/// Takes the lock for writing span files next to a writer.
 pub(crate) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
     let path = folder.file(CARE_LOCK);
     let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;

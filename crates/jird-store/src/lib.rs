@@ -4,7 +4,7 @@
 //! Events are checked and minified when they come in ([`Batch`]), and appended to a write-ahead log ([`Writer`]). The log
 //! is sealed into immutable span files, which are Arrow IPC files of events in the order of time, then arrival. A
 //! [`Snapshot`] is one state of the store, whatever happens to it later: its [`Text`] is the events of a stretch of time
-//! as NDJSON, in blocks, of which a [`Condition`] leaves out those that cannot have a match.
+//! as NDJSON, in blocks; a [`Condition`] leaves out those that cannot have a match.
 //!
 //! ```
 //! use jird_store::{Batch, Settings, Store, Window, WriterOptions};

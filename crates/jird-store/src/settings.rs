@@ -10,7 +10,7 @@ pub struct Settings {
     /// Where an event has its time: a text in the notation of ISO 8601, or a number that counts from 1970. An event
     /// without one has the time at which it came.
     pub time_field: Path,
-    /// The fields that lie as columns beside the documents, so that a condition on them needs no text.
+    /// The fields that are also stored as columns, so that a condition on them needs no text.
     pub columns: Vec<Path>,
     /// How the buffers of span files are compressed.
     pub compression: Compression,

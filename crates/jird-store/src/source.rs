@@ -150,7 +150,7 @@ impl PrefixSums {
     }
 }
 
-/// What the log has beside the events of a batch: a line of JSON.
+/// What the log has besides the events of a batch: a line of JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// The time that the events without one got.

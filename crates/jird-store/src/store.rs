@@ -103,7 +103,7 @@ impl Store {
         &self.settings
     }
 
-    /// The same store, of which spans are written in blocks of about `bytes` bytes. What is read does not depend on it.
+    /// The same store, with spans written in blocks of about `bytes` bytes. What is read does not depend on it.
     #[doc(hidden)]
     #[must_use]
     pub fn with_block_bytes(mut self, bytes: usize) -> Self {

@@ -1,6 +1,6 @@
 //! Events in the order in which they come, also those whose times are long ago.
 //!
-//! They are read from the logs, each batch once. A log is sealed into spans after a while; who comes later than that is
+//! They are read from the logs, each batch once. A log is sealed into spans after a while; a reader that comes later is
 //! told which events there were, and finds them in a snapshot.
 
 use crate::error::Error;
@@ -227,7 +227,7 @@ mod tests {
                 }
                 if round % 7 == 0 {
                     let (arrivals, missed) = all(&mut tail);
-                    // Whoever is slow misses some, and is told which.
+                    // A slow reader misses some, and is told which.
                     seen.extend(missed.into_iter().flat_map(|(start, end)| start..end));
                     seen.extend(arrivals);
                 }

@@ -11,7 +11,7 @@ pub type Time = (i64, u32);
 
 /// Reads `2024-03-05`, `2024-03-05T07:00` or `2024-03-05 07:00:00.123456789`. The last two may have a zone such as `Z`,
 /// `+01:00` or `-0530`; without one, the time is UTC. Digits after the ninth decimal are ignored. `None` if the text is
-/// no time.
+/// not a time.
 ///
 /// ```
 /// use jird_store::time::parse;
@@ -48,7 +48,7 @@ pub fn parse(text: &[u8]) -> Option<Time> {
 
 /// A number as a time since 1970: in seconds, or in milliseconds, microseconds or nanoseconds if seconds would lead beyond
 /// the year 5138 (10¹¹ seconds), and so on by factors of a thousand. A number with a point or an exponent is rounded to
-/// microseconds. `None` if the text is no number, or too large.
+/// microseconds. `None` if the text is not a number, or too large.
 ///
 /// ```
 /// assert_eq!(jird_store::time::parse_number("1709622600123"), Some((1_709_622_600, 123_000_000)));
@@ -86,7 +86,7 @@ pub fn of_number(text: &str) -> Option<i64> {
 /// The units of times ago, in seconds.
 const UNITS: [(&str, i64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
 
-/// A point in time that somebody wrote, in nanoseconds since 1970: by ISO 8601, or how long before `now`, as `90s`,
+/// A point in time as a user writes it, in nanoseconds since 1970: by ISO 8601, or how long before `now`, as `90s`,
 /// `30m`, `1h`, `2d`, `1w`. The error goes on after the text.
 ///
 /// ```

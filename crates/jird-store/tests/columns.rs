@@ -181,7 +181,7 @@ fn what_a_column_knows_decides_and_what_it_does_not_know_is_kept() {
     let rows: [Decision<'_>; 24] = [
         (Number, &[r#""a":1"#, r#""a":2"#, r#""a":3"#], number(Gt, "2"), Some(&[no, no, yes])),
         (Number, &[r#""a":1"#, r#""a":2.0"#, r#""a":3"#], number(Ne, "2"), Some(&[yes, no, yes])),
-        // 0.1 is no double. Rows of its double cannot be told from it.
+        // 0.1 is not a double. Rows of its double cannot be told from it.
         (Number, &[r#""a":0.1"#, r#""a":0.2"#, r#""a":0"#], number(Gt, "0.1"), Some(&[yes, yes, no])),
         (Number, &[r#""a":0.5"#, r#""a":0.25"#], number(Gt, "0.50000000000000000001"), Some(&[no, no])),
         (Number, &[r#""a":0.5"#, r#""a":0.25"#], number(Lt, "0.50000000000000000001"), None),

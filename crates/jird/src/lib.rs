@@ -38,14 +38,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A text is checked whole when it is parsed: UTF-8, grammar, escapes, numbers. Strings are unescaped and numbers converted when
-//! somebody asks, so that reading a few values costs little more than finding where they are. Functions called `*_trusted` check
-//! less and are safe all the same. [`Error`] says which rule was broken and where.
+//! A text is checked whole when it is parsed: UTF-8, grammar, escapes, numbers. Strings are unescaped and numbers
+//! converted on demand, so that reading a few values costs little more than finding where they are. Functions called
+//! `*_trusted` check less and are safe all the same. [`Error`] says which rule was broken and where.
 //!
 //! # The source, from the ground up
 //!
-//! For people who change jird. Each folder or file uses only those above it. After the dash: where to start
-//! reading.
+//! For contributors. Each folder or file uses only those above it. After the dash: where to start reading.
 //!
 //! ```text
 //! limits      how large a document can be, and what fits into a word of the tape - SIZE_MAX

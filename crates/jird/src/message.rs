@@ -28,8 +28,8 @@ pub(crate) fn write_step(out: &mut impl Write, step: &Step<'_>) -> fmt::Result {
     }
 }
 
-/// The JSON Pointer of a path with `len` steps, of which `write` writes the one at an index. If they are more than a
-/// message shows, a step in the middle says how many are left out, as in `/a/…(3 more)/b`.
+/// The JSON Pointer of a path with `len` steps; `write` writes the step at an index. If there are more than a message
+/// shows, a step in the middle says how many are left out, as in `/a/…(3 more)/b`.
 pub(crate) fn pointer(len: usize, mut write: impl FnMut(&mut String, usize)) -> String {
     const HALF: usize = STEPS_SHOWN / 2;
     let mut pointer = String::new();

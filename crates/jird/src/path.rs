@@ -1,4 +1,4 @@
-//! Paths to values, of which a projection is made. A path is displayed as a JSON Pointer (RFC 6901).
+//! Paths to values; a projection is made of them. A path is displayed as a JSON Pointer (RFC 6901).
 
 use crate::message;
 use core::fmt;

@@ -113,7 +113,7 @@ fn a_document_of_a_gigabyte_is_read_in_a_stated_proportion_of_memory() {
         ("[]", 2),
         (&deepest, 2046),
     ] {
-        // The text beside its tape fits the memory of a small machine.
+        // The text and its tape fit the memory of a small machine.
         let text = array_of(record, if 8 * words > 2 * record.len() { gigabyte / 4 } else { gigabyte });
         let count = text.len() / (record.len() + 1);
         let wanted = 8 * words * count + (8 << 20);
@@ -122,7 +122,7 @@ fn a_document_of_a_gigabyte_is_read_in_a_stated_proportion_of_memory() {
             std::fs::write("/proc/self/clear_refs", "5").expect("Linux forgets");
             let before = resident_max();
             let root = parser.parse(&text).expect("it is JSON");
-            // Elsewhere other tests run beside this one, and make Linux forget too.
+            // Elsewhere other tests run next to this one, and make Linux forget too.
             let taken = resident_max().saturating_sub(before);
             assert_eq!((root.kind(), root.len()), (Kind::Array, count));
             assert_eq!(root.at(count - 1).map(Value::raw), Some(record.as_bytes()));

@@ -121,7 +121,7 @@ fn scalars_are_right_on_both_sides_of_their_limit() {
     }
 }
 
-/// Of a token the careful walk makes up to three words: there are more of them than a text has bytes.
+/// The careful walk makes up to three words of a token: there are more of them than a text has bytes.
 #[test]
 fn unchecked_texts_make_more_words_than_offsets_count() {
     let head = "{".to_owned() + &"[1]".repeat(100);

@@ -26,7 +26,7 @@ impl Clock {
         Self { ticks: START_SECONDS * TICKS_PER_SECOND, gap: GAP_TICKS, second: u64::MAX, text }
     }
 
-    /// A clock by which `events` events fill about so many hours.
+    /// A clock by which `events` events fill about `hours` hours.
     pub(crate) fn filling(hours: u64, events: u64) -> Self {
         let ticks = hours.saturating_mul(3600 * TICKS_PER_SECOND);
         Self { gap: (2 * ticks / events.max(1)).max(1), ..Self::new() }

@@ -7,7 +7,8 @@ use crate::words;
 /// What counts as slow, in ten-thousandths of a millisecond, the unit of every duration here.
 const SLOW: u64 = 200 * 10_000;
 
-/// So many events in a hundred that belong to a request name its path in the properties too; set so that a line has about 358 bytes in the mean.
+/// The percentage of events of a request that name its path in the properties too; set so that a line has about 358
+/// bytes on average.
 const PATHS_PERCENT: u64 = 27;
 
 /// Makes one event after the other.

@@ -29,7 +29,7 @@ pub fn write_events(out: &mut impl Write, events: u64, seed: u64) -> io::Result<
     write_all(out, events, event::Generator::new(seed))
 }
 
-/// [`write_events`] with times that fill about so many hours, however many events there are.
+/// [`write_events`] with times that fill about `hours` hours, however many events there are.
 pub fn write_events_within(out: &mut impl Write, events: u64, seed: u64, hours: u64) -> io::Result<()> {
     write_all(out, events, event::Generator::new(seed).with_clock(clock::Clock::filling(hours, events)))
 }

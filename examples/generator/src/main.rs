@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     };
     match options.run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read us had enough.
+        // The reader of the output closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => say(&mut io::stderr(), &format!("generate-events: {error}\n"), ExitCode::from(2)),
     }

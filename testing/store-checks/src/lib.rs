@@ -16,8 +16,8 @@ use jird_store::{Condition, Fields, Snapshot, Store, Window, WriterOptions};
 use sample::{Folder, SAMPLES};
 use std::ops::ControlFlow;
 
-/// Checks a store of which one file has the bytes of `input` after the first. The first byte says which store (bit 0),
-/// which of its files (bits 1 to 3), whether its index files are missing (bit 4) and whether it is also written to
+/// Checks a store with one file replaced by the bytes of `input` after the first. The first byte says which store (bit
+/// 0), which of its files (bits 1 to 3), whether its index files are missing (bit 4) and whether it is also written to
 /// (bit 5).
 ///
 /// # Panics

@@ -202,7 +202,7 @@ fn told(tally: &Tally, quiet: bool) -> Outcome {
     left_out(tally.bad, tally.first_bad.as_deref(), quiet)
 }
 
-/// Says how much was done. `bytes` is `None` if nobody has counted them.
+/// Says how much was done. `bytes` is `None` if they were not counted.
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn report(tally: &Tally, bytes: Option<u64>, started: Instant) {
     let seconds = started.elapsed().as_secs_f64();

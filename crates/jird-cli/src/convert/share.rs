@@ -101,7 +101,7 @@ trait Cut: Sync {
         first: Place,
         read: impl FnOnce(&mut AnySource<'_>) -> Result<T>,
     ) -> Result<T>;
-    /// The offset of a piece in its text, and the number of its lines; zeros for a piece that is no text.
+    /// The offset of a piece in its text, and the number of its lines; zeros for a piece that is not text.
     fn extent(&self, piece: &Self::Piece) -> (u64, u64) {
         let _ = piece;
         (0, 0)

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-/// By what a file is known beside its text.
+/// What identifies a file, besides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Id {
     /// An absolute path, or a URL.

@@ -265,7 +265,7 @@ fn files_are_rewritten_whole_or_not_at_all() {
     check(&["get", "/a", packed.name()], "", "1.50\n", 0);
     check(&["fmt", "-i", "--minify", lines.name()], "", "", 0);
     assert_eq!(fs::read_to_string(&lines.0).unwrap(), "[1]\n[2]\n");
-    // Indented documents are no lines.
+    // Indented documents are not lines.
     assert_eq!(jird(&["fmt", "-i", lines.name()], b"").2, 2);
     assert_eq!(fs::read_to_string(&lines.0).unwrap(), "[1]\n[2]\n");
     assert_eq!(jird(&["fmt", "-i", "-"], b"[1]").2, 2);

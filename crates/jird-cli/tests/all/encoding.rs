@@ -210,7 +210,7 @@ fn what_is_neither_marked_nor_encoded_otherwise_is_read_as_before() {
     }
     assert_eq!(run(&folder, &["get", ""], b"5").0, "5\n");
     assert_eq!(run(&folder, &["get", ""], b"\xef\xbb\xbf5").0, "5\n");
-    // A byte of zero is no sign of UTF-16 where the rest is none.
+    // A zero byte is not a sign of UTF-16 where nothing else is.
     let (_, said, code) = run(&folder, &["get", ""], b"{\"a\":\0}");
     assert!(code == Some(1) && !said.contains("UTF-16"), "{said}");
 }

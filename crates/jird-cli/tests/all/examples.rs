@@ -62,7 +62,7 @@ fn every_example_of_every_command_runs() {
     }
 }
 
-/// A line that is too long is broken, and a copy of its first half is no command.
+/// A line that is too long is broken, and a copy of its first half is not a command.
 #[test]
 fn examples_are_not_broken() {
     for name in commands() {

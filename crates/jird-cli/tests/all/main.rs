@@ -21,7 +21,7 @@ mod locks; // locks of SQLite
 mod man; // manual pages
 mod page; // the page of `jird serve` in a browser
 mod query; // `jird query`
-mod random; // random queries beside DuckDB
+mod random; // random queries, compared with DuckDB
 mod remote; // URLs and S3
 mod serve; // `jird serve`
 mod signals; // signals, closed pipes, terminals

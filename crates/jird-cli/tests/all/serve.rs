@@ -30,7 +30,7 @@ impl Served {
         let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         errors.read_line(&mut said).unwrap();
-        // Nobody else reads the log, and a full pipe would end it.
+        // Nothing else reads the log, and a full pipe would end it.
         thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
         let address = said.trim().rsplit('/').next().unwrap().to_owned();
         Self { child, said, address }
@@ -149,7 +149,7 @@ fn a_hundred_megabytes_take_less_than_thirty_of_memory() {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u32>().unwrap()
     };
-    // Without the pages of the program's file, of which a build without optimisation has many.
+    // Without the pages of the program's file; a build without optimisation has many.
     let kilobytes = kilobytes("VmHWM:") - kilobytes("RssFile:");
     assert!(kilobytes < 30_000, "{kilobytes} KB");
 }

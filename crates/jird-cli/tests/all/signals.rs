@@ -1,4 +1,4 @@
-//! What every command does when a signal ends it, when nobody reads its output, and what it shows on a terminal meanwhile.
+//! What every command does when a signal ends it, when its output is closed, and what it shows on a terminal meanwhile.
 #![cfg(all(feature = "query", target_os = "linux"))]
 #![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
@@ -15,7 +15,7 @@ const JIRD: &str = env!("CARGO_BIN_EXE_jird");
 /// The signals that end a command, and its exit codes.
 const ENDING: [(&str, u8, i32); 3] = [("HUP", 1, 129), ("INT", 2, 130), ("TERM", 15, 143)];
 
-/// A command may take this long to end. It takes some milliseconds, but other tests run beside this one.
+/// A command may take this long to end. It takes some milliseconds, but other tests run next to this one.
 const PROMPT: Duration = Duration::from_secs(2);
 
 const LINES: &str = "{\"a\":1}\n{\"a\":2}\nno\n";
@@ -162,7 +162,7 @@ fn bad_records_that_were_set_aside_are_whole_lines() {
     }
 }
 
-/// Whoever ends a stream by Ctrl-C wants the bad records that came before it.
+/// A user who ends a stream with Ctrl-C wants the bad records that came before it.
 #[test]
 fn a_bad_record_is_set_aside_as_soon_as_it_is_known() {
     let folder = Folder::new("soon");
@@ -228,7 +228,7 @@ impl OnTerminal {
     fn start(folder: &Folder, command: &str) -> Self {
         let pipe = folder.0.join("pipe.ndjson");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        // A pipe that is open for both blocks nobody.
+        // A pipe that is open for both does not block.
         let mut open = File::options().read(true).write(true).open(&pipe).unwrap();
         open.write_all(b"{\"a\":1}\n").unwrap();
         let line = format!("stty cols 60; echo $$ > pid; exec {JIRD} {command}");

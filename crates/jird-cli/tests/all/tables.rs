@@ -228,7 +228,7 @@ fn rows_of_a_database_that_json_cannot_tell_are_bad_records() {
             lines[0]["raw"].as_str().unwrap(),
             r#"{"id":1000,"real":Infinity,"text":"text 1000","doc":{"n":1000}}"#
         );
-        // `{"id":2000,"real":1000.0,"text":"a\xffb","doc":{"n":2000}}`, which is no text.
+        // `{"id":2000,"real":1000.0,"text":"a\xffb","doc":{"n":2000}}`, which is not text.
         assert_eq!(lines[1]["base64"].as_str().unwrap().get(..12), Some("eyJpZCI6MjAw"));
         assert_eq!(
             lines[2]["raw"].as_str().unwrap(),

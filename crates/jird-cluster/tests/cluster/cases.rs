@@ -1,4 +1,4 @@
-//! The queries of the benches, and what is told beside rows: the same as on one machine.
+//! The queries of the benches, and what is reported besides rows: the same as on one machine.
 
 use crate::processes::Processes;
 use jird_query::cluster::Cluster;

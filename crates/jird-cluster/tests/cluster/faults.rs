@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// So many queries lose an executor, if `JIRD_CLUSTER_KILLS` does not say how many.
+/// How many queries lose an executor, unless `JIRD_CLUSTER_KILLS` says so.
 const KILLS: usize = 3;
 
 fn ask(sql: &str, file: &str, cluster: &Arc<dyn Cluster>) -> Result<(String, u64), jird_query::Error> {

@@ -20,7 +20,7 @@ pub(crate) struct Processes {
     cores: usize,
 }
 
-/// A port that was free a moment ago, like those after it: so many in all.
+/// The first of `count` ports in a row that were free a moment ago.
 pub(crate) fn free_ports(count: u16) -> u16 {
     loop {
         let first = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
@@ -51,7 +51,7 @@ fn start(arguments: &[String]) -> Child {
 }
 
 impl Processes {
-    /// A cluster with so many executors of so many cores.
+    /// A cluster with this many executors, each with `cores` cores.
     pub(crate) fn start(name: &str, executors: usize, cores: usize) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cluster-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! Random queries over random records, beside the model.
+//! Random queries over random records, compared with the model.
 
 #[path = "../../../jird-query/tests/queries/random/data.rs"]
 #[allow(dead_code, reason = "the crate that it is from uses the rest")]
@@ -19,7 +19,7 @@ use crate::processes::Processes;
 use jird_query::Check;
 use tables::{Composer, Parts};
 
-/// So many seeds, if `JIRD_CLUSTER_SEEDS` does not say how many: each is some records, and six queries of them.
+/// How many seeds, unless `JIRD_CLUSTER_SEEDS` says so: each is some records and six queries over them.
 const SEEDS: u64 = 40;
 
 const QUERIES: usize = 3;

@@ -156,7 +156,7 @@ impl<'r> ColumnSource<'r> {
     }
 
     /// The next rows as a batch of columns, which have the types and the values of the file; `None` at the end. Rows
-    /// that were sent as records are not in it. Values that JSON cannot represent are no errors here.
+    /// that were sent as records are not in it. Values that JSON cannot represent are not errors here.
     ///
     /// # Errors
     /// If the file is damaged or cannot be read.

@@ -148,7 +148,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// The array of the values appended so far. The builder starts anew.
+    /// The array of the values appended so far. The builder starts over.
     pub fn finish(&mut self) -> ArrayRef {
         match &mut self.kind {
             Builder::Bool(builder) => Arc::new(builder.finish()),

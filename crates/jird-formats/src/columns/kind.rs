@@ -24,7 +24,7 @@ pub enum ColumnType {
     UInt64,
     /// Integers of at most 38 digits, as Arrow's `Decimal128(38, 0)`.
     Decimal,
-    /// Numbers that all survive as `f64`, at least one of which has a point or an exponent.
+    /// Numbers that all survive as `f64`; at least one has a point or an exponent.
     Float64,
     /// The content of strings.
     Text,

@@ -93,7 +93,7 @@ impl Quarantine {
         let is_there = path.exists();
         let is_file = !is_there || path.metadata()?.is_file();
         if is_there && is_file {
-            // Nothing is added to a database, or to a file that SQLite keeps beside one.
+            // Nothing is added to a database, or to a file that SQLite keeps next to one.
             drop(open(path)?.file()?);
         }
         let mut file = File::options().read(is_file).write(true).create(true).truncate(false).open(path)?;

@@ -187,7 +187,7 @@ impl FileFormat {
         self.facts().suffixes.first().unwrap_or(&self.name())
     }
 
-    /// Whether its files are no text.
+    /// Whether its files are not text.
     pub fn is_binary(self) -> bool {
         match self {
             Self::Sqlite | Self::Parquet | Self::Arrow => true,

@@ -24,7 +24,7 @@ pub enum Local {
     Database,
 }
 
-/// What SQLite adds to the name of a database for the files that it keeps beside it.
+/// What SQLite adds to the name of a database for the files that it keeps next to it.
 const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// A device, and the number of a file on it.
@@ -46,7 +46,7 @@ static KEPT: LazyLock<Mutex<HashMap<Identity, File>>> = LazyLock::new(Mutex::def
 /// ```
 ///
 /// # Errors
-/// If the file cannot be opened, or if it is one that SQLite keeps beside a database.
+/// If the file cannot be opened, or if it is one that SQLite keeps next to a database.
 pub fn open(path: &Path) -> io::Result<Local> {
     let data = path.metadata()?;
     if !data.is_file() {
@@ -61,7 +61,7 @@ pub fn open(path: &Path) -> io::Result<Local> {
         Some(Start::Empty) => return empty(),
         Some(Start::Other) | None => {}
     }
-    // Nobody gives a database such a name, and SQLite needs more time to look than the system to open a file.
+    // Databases do not have such names, and SQLite needs more time to look than the system to open a file.
     let is_named_text = FileFormat::of_own_name(path).is_some_and(|format| format != FileFormat::Sqlite);
     if !is_named_text && data.len() > 0 && is_database(path) {
         return Ok(Local::Database);
@@ -157,7 +157,7 @@ fn identity(_: &Metadata) -> Option<Identity> {
     None
 }
 
-/// The database beside which SQLite keeps this file.
+/// The database that SQLite keeps this file for.
 fn database_of(path: &Path) -> Option<PathBuf> {
     let is_link = path.symlink_metadata().is_ok_and(|data| data.is_symlink());
     let path = if is_link { fs::canonicalize(path).ok()? } else { path.to_owned() };

@@ -14,7 +14,7 @@ const PIPE_BYTES: usize = 1 << 20;
 /// # drop(input);
 /// ```
 pub fn widened<F: AsFd>(file: F) -> F {
-    // It fails for files that are no pipes, and for users who have too many; either is no matter.
+    // It fails for files that are not pipes, and for users with too many pipes; neither matters.
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&file, PIPE_BYTES);
     file

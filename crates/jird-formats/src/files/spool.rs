@@ -140,7 +140,7 @@ fn copy(reader: &mut impl Read, mut writer: Compressor<Bounded>) -> io::Result<i
         let writing = scope.spawn(move || {
             for block in blocks {
                 writer.write_all(&block)?;
-                // If the reader is done, nobody needs the block.
+                // If the reader is done, the block is not needed.
                 let _ = used.send(block);
             }
             writer.finish()

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A copy of a pipe on disk, which can be read at any offset while a thread still makes it: whoever reads beyond its end
+/// A copy of a pipe on disk, which can be read at any offset while a thread still makes it: a read beyond its end
 /// waits. So the text is used while it arrives, and can be read again afterwards. Clones share one copy.
 ///
 /// ```
@@ -56,7 +56,7 @@ impl Spooling {
     /// Begins to copy `start`, and then all that `pipe` has. `count` is told how many bytes have come from the pipe.
     ///
     /// # Errors
-    /// If no file can be made in the folder of the options, or no thread. What fails later is an error of those who read.
+    /// If no file can be made in the folder of the options, or no thread. Later failures are errors of the reads.
     ///
     /// # Panics
     /// If the copy is to be compressed: no part of it could be read then.
@@ -142,7 +142,7 @@ impl<F: Fn(u64)> Copy<'_, F> {
         self.write(start)?;
         let mut buffer = Vec::new();
         let mut splices = true;
-        // Who else has the copy is gone if the query is over.
+        // When the query is over, its other owners are gone.
         while Arc::strong_count(self.shared) > 1 {
             let spliced = if splices { self.splice(pipe)? } else { None };
             splices = spliced.is_some();
@@ -164,7 +164,7 @@ impl<F: Fn(u64)> Copy<'_, F> {
         usize::try_from(left).unwrap_or(usize::MAX).saturating_add(1).min(BLOCK_BYTES)
     }
 
-    /// Whether there is room for so many bytes.
+    /// Whether there is room for this many bytes.
     fn room(&self, bytes: usize) -> io::Result<()> {
         if self.shared.copied().bytes + bytes as u64 > self.options.limit {
             return Err(unwritten(&too_large(self.options.limit), self.options));

@@ -72,7 +72,7 @@ fn value(values: &ArrayRef, group: usize) -> Option<Literal> {
             DataType::UInt16 => number!(UInt16Type),
             DataType::UInt32 => number!(UInt32Type),
             DataType::UInt64 => number!(UInt64Type),
-            // NaN and infinities are no numbers of JSON.
+            // NaN and infinities are not JSON numbers.
             DataType::Float64 if values.as_primitive::<Float64Type>().value(group).is_finite() => number!(Float64Type),
             DataType::Utf8 => return Some(Literal::Text(values.as_string::<i32>().value(group).into())),
             DataType::LargeUtf8 => return Some(Literal::Text(values.as_string::<i64>().value(group).into())),

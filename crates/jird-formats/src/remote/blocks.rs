@@ -229,7 +229,7 @@ impl Blocks {
         let memory = held.free.pop().unwrap_or_default();
         let (own, object, requests) = (Arc::clone(self), Arc::clone(object), Arc::clone(&self.requests));
         runtime::handle()?.spawn(async move {
-            // Whatever happens to the request, nobody waits for ever.
+            // Whatever happens to the request, no reader waits for ever.
             let mut coming = Coming { blocks: own, key, state: None };
             let _one_of_many = requests.acquire_owned().await;
             coming.state = Some(match object.fetch(range, memory).await {

@@ -31,7 +31,7 @@ impl Download {
         let len = result.meta.size;
         let (sender, parts) = sync_channel(WAITING);
         let handle = runtime::handle()?;
-        // The thread waits for whoever reads, which the threads of requests must not.
+        // The thread waits for the reader, which the threads of requests must not do.
         apart("jird-download", None, move || {
             let mut stream = result.into_stream();
             let mut got = 0;

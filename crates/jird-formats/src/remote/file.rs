@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 #[derive(Clone, Debug)]
 pub struct RemoteFile {
     object: Arc<Object>,
-    /// The object of which this is another view keeps its blocks until the last view is gone.
+    /// An object keeps its blocks until the last view of it, such as this one, is gone.
     owner: Arc<Owner>,
 }
 
@@ -55,7 +55,7 @@ struct Version {
     size: u64,
 }
 
-/// Removes the blocks of an object when nobody reads it any more.
+/// Removes the blocks of an object when it is no longer read.
 #[derive(Debug)]
 struct Owner {
     blocks: Arc<Blocks>,

@@ -1,8 +1,8 @@
 //! Objects of S3, Google Cloud Storage and Azure, and files of web servers, as inputs.
 //!
-//! The rest of the house reads files by blocking calls: [`Read`](std::io::Read) and
+//! The rest of the code reads files by blocking calls: [`Read`](std::io::Read) and
 //! [`ReadAt`](jird::hooks::lines::ReadAt). This folder gives it such readers. The requests run on a few threads of their own;
-//! whoever reads waits for them. What a reader will want next is fetched ahead, several ranges at a time.
+//! readers wait for them. What a reader will want next is fetched ahead, several ranges at a time.
 //!
 //! Servers are strangers. `watch` stands between the client and the network: it counts what comes against the budget,
 //! ends answers that stall, and refuses answers that are not what was asked for. A range is handed on when all of it is

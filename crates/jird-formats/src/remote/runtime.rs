@@ -33,13 +33,13 @@ pub(super) fn wait_for<T: Send + 'static>(
 ) -> io::Result<T> {
     let (sender, receiver) = sync_channel(1);
     handle()?.spawn(async move {
-        // Whoever waited may be gone.
+        // The receiver may be gone.
         let _ = sender.send(wanted.await);
     });
     receiver.recv().unwrap_or_else(|_| Err(failed()))
 }
 
-/// Waits for several, of which some are under way at a time. The results are in their order.
+/// Waits for several; only some are under way at a time. The results are in their order.
 pub(super) fn wait_for_all<T: Send + 'static, F: Future<Output = io::Result<T>> + Send + 'static>(
     wanted: impl Iterator<Item = F>,
 ) -> Vec<io::Result<T>> {

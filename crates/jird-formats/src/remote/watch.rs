@@ -27,7 +27,7 @@ use tokio::time::{Sleep, sleep, timeout};
 /// then would be waited for without end.
 const BYTES_MIN: u64 = 16 << 10;
 
-/// The most bytes of an answer that is no object: a page of a listing, an error, a credential.
+/// The most bytes of an answer that is not an object: a page of a listing, an error, a credential.
 const ANSWER_BYTES_MAX: u64 = 16 << 20;
 
 /// What requests may cost.
@@ -48,12 +48,12 @@ impl Limits {
         self.fetched.load(Relaxed)
     }
 
-    /// Whether so many bytes more are within the budget.
+    /// Whether this many more bytes are within the budget.
     pub(super) fn allow(&self, bytes: u64) -> bool {
         self.budget.is_none_or(|budget| self.fetched().saturating_add(bytes) <= budget)
     }
 
-    /// Takes so many bytes of the budget, before they are fetched.
+    /// Takes this many bytes of the budget, before they are fetched.
     fn take(&self, bytes: u64) -> Result<(), HttpError> {
         let before = self.fetched.fetch_add(bytes, Relaxed);
         match self.budget {
@@ -138,7 +138,7 @@ impl Connector {
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // A slow line is no reason to give up, as long as something comes.
+        // A slow line is not a reason to give up, as long as something comes.
         let client = ReqwestConnector::default().connect(&options.clone().with_timeout_disabled())?;
         Ok(HttpClient::new(Watched { client, limits: Arc::clone(&self.0) }))
     }
@@ -236,7 +236,7 @@ impl Account {
         self.limits.give_back(std::mem::take(&mut self.reserved));
     }
 
-    /// So many bytes came.
+    /// This many bytes came.
     fn pay(&mut self, bytes: u64) -> Result<(), HttpError> {
         if self.reserved == 0 {
             return self.limits.take(bytes);

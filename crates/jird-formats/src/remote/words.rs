@@ -1,4 +1,4 @@
-//! Errors of stores in words for people. They do not name the URL: whoever prints them does.
+//! Errors of stores in words for people. They do not name the URL: the code that prints them does.
 
 use super::address::{Address, Kind};
 use super::watch::Refused;

@@ -142,7 +142,7 @@ impl Writer<'_> {
     /// A column that is one of the constants.
     fn one_of(&mut self, slot: usize, list: &[Literal]) -> Option<String> {
         let (name, column) = self.column(slot)?;
-        // A comparison with null is unknown, so null is no match.
+        // A comparison with null is unknown, so null does not match.
         let list: Vec<_> = list.iter().filter(|literal| **literal != Literal::Null).collect();
         let is_of_numbers = list.iter().all(|literal| matches!(literal, Literal::Number(_)));
         let (mut values, mut parts) = (Vec::new(), Vec::new());
@@ -214,7 +214,7 @@ impl Writer<'_> {
 
     /// Whether SQLite compares the texts of a column with this text as texts.
     fn compares_texts(&self, column: usize, text: &str) -> bool {
-        // A row number is no text.
+        // A row number is not a text.
         if self.info.rowid == Some(column) {
             return false;
         }

@@ -46,8 +46,8 @@ pub fn open_within(path: impl AsRef<Path>, patience: Duration) -> Result<Connect
 /// How long a connection waits for a lock that another one has, as `rusqlite` and others have it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether a file is a database, or an empty file. SQLite itself reads the first page, and takes no lock, so that it makes
-/// no difference who has the database open.
+/// Whether a file is a database, or an empty file. SQLite itself reads the first page, and takes no lock, so that it
+/// does not matter which processes have the database open.
 ///
 /// ```
 /// let path = std::env::temp_dir().join(format!("jird-is-{}.txt", std::process::id()));
@@ -78,7 +78,7 @@ fn unlocked_address(path: &Path) -> Option<String> {
     Some(address + "?immutable=1")
 }
 
-/// After so many steps of SQLite's machine a statement looks whether it shall end: some tens of microseconds.
+/// After this many steps of SQLite's virtual machine, a statement checks whether to stop: some tens of microseconds.
 const STEPS: i32 = 1000;
 
 /// Lets the statements of a connection end early, with an error, as soon as `is_over` says so, which is asked all the

@@ -1,4 +1,4 @@
-//! CSV as a source and a sink, beside csv-core and the `csv` crate.
+//! CSV as a source and a sink, compared with csv-core and the `csv` crate.
 #![cfg(feature = "csv")]
 
 #[path = "../../../jird/tests/common/mod.rs"]
@@ -121,7 +121,7 @@ pub(crate) fn dialects() -> Vec<Dialect> {
     ]
 }
 
-/// Pieces of which texts are made that mean something.
+/// Pieces to make meaningful texts of.
 pub(crate) fn pieces(dialect: &Dialect) -> Vec<Vec<u8>> {
     let mut pieces: Vec<Vec<u8>> =
         ["a", "b7", "\n", "\r", "\r\n", " ", "\u{e9}", "\0", "\\", "'", "\"", ",", "\"\"", "x,\"y\",\n"]

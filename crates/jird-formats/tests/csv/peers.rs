@@ -1,4 +1,4 @@
-//! Beside csv-core, the `csv` crate and the corpus.
+//! Compared with csv-core, the `csv` crate and the corpus.
 
 use crate::common::corpus;
 use crate::{Fields, Random, bare, dialects, files, of_source, ours, pieces, same, survivors, theirs};
@@ -113,7 +113,7 @@ fn csv_spectrum_is_read_as_its_json_says() {
     let folder = corpus.join("conformance/csv/csv-spectrum");
     for (name, mut text) in files(&folder.join("csvs"), &[".csv"]) {
         if name.contains("crlf") && !text.contains(&b'\r') {
-            // Somebody's checkout took the carriage returns out.
+            // A checkout may have removed the carriage returns.
             text = String::from_utf8(text).unwrap().replace('\n', "\r\n").into_bytes();
         }
         let json = std::fs::read(folder.join("json").join(name.replace(".csv", ".json"))).unwrap();

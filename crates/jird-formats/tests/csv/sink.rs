@@ -55,7 +55,7 @@ fn fields_that_the_dialect_cannot_write_are_errors() {
     }
 }
 
-/// Fails after so many bytes.
+/// Fails after this many bytes.
 struct Full(usize);
 
 impl io::Write for Full {

@@ -114,7 +114,7 @@ fn a_record_that_is_too_long_is_left_out_in_constant_memory() {
     }
 }
 
-/// Gives so many bytes, without having them.
+/// Gives this many bytes, without having them.
 struct Endless(u8, usize);
 
 impl Read for Endless {

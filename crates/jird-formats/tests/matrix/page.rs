@@ -156,7 +156,7 @@ fn rule(words: &str) -> Rule {
     }
 }
 
-/// One number, whatever stands beside it.
+/// One number, whatever else the column has.
 fn sqlite_number(value: &Value, _: &Column<'_>) -> Value {
     let Value::Number(text) = value else { return value.clone() };
     if is_integer(text) {
@@ -289,7 +289,7 @@ impl Model {
 }
 
 impl Column<'_> {
-    /// Whether there are numbers that are no integers: then the others may not be either.
+    /// Whether there are numbers that are not integers: then the others may not be either.
     fn has_decimals(&self) -> bool {
         self.values.iter().any(|value| match value {
             Value::Number(text) => !is_integer(text),

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Record {
     Object(Vec<(String, Value)>),
-    /// It is no object.
+    /// It is not an object.
     Other(Value),
 }
 

@@ -127,7 +127,7 @@ fn files_written_by_other_programs_are_read() {
         };
         let table = name.split('.').next().unwrap();
         let wanted = &tables.iter().find(|(other, _)| other == table).unwrap().1;
-        // Text has no types, and who writes it knows no null.
+        // Text has no types, and no null.
         let is_text = suffix == "csv" || name.ends_with("shell.db");
         assert_eq!(got.lines().count(), wanted.lines().count(), "{name}");
         for (index, (got, wanted)) in got.lines().zip(wanted.lines()).enumerate() {

@@ -87,7 +87,7 @@ fn same(one: Value<'_>, other: Value<'_>) -> bool {
         }
 }
 
-/// The most memory that this process had, in megabytes; zero where nobody says.
+/// The most memory that this process had, in megabytes; zero where the system does not say.
 pub(crate) fn peak_megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =

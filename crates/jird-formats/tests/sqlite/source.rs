@@ -44,7 +44,7 @@ fn skipped_values_are_not_read() {
         }
     }
     let conn = memory();
-    // The first column is broken, which nobody sees who does not look.
+    // The first column is broken, which goes unnoticed unless it is read.
     let mut query = SqliteQuery::select(&conn, "select cast(x'ff' as text) as a, 7 as b").unwrap();
     let mut only = Only::default();
     event::copy(&mut query.source(), &mut only).unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong: nothing is half done, and who is to blame is told.
+//! What goes wrong: nothing is half done, and the message names the cause.
 
 use crate::{fill, folder, lines, made, memory, schema, try_lines};
 use jird::event::{self, Failure, JsonSource};
@@ -34,7 +34,7 @@ fn all_rows_are_written_or_none() {
         assert_eq!(schema(&conn, "t"), "CREATE TABLE t (a unique, b)");
     }
 
-    // The source breaks off, and nobody finishes.
+    // The source breaks off, and the caller does not finish.
     let conn = made(before);
     let mut rows = SqliteSink::append(&conn, "t").into_rows();
     let failed = event::copy(&mut JsonSource::from_slice(format!("{text}{{").as_bytes()), &mut rows);
@@ -61,7 +61,7 @@ fn all_rows_are_written_or_none() {
     }
     conn.execute_batch("drop trigger no").unwrap();
 
-    // Within somebody else's transaction.
+    // Within another transaction.
     conn.execute_batch("begin; insert into t values (-1, 0)").unwrap();
     assert!(fill(&format!("{text}{{\"a\":1}}"), SqliteSink::append(&conn, "t")).is_err());
     assert_eq!(count(&conn), "{\"n\":2}\n");

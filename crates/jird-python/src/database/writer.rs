@@ -103,7 +103,7 @@ impl Client {
             match self.frame()? {
                 Frame::Rows(frame) => {
                     if let Err(error) = inserter.insert_all(rows(frame)?) {
-                        // Nobody waits for a lock on a transaction that has failed.
+                        // There is no waiting for a lock on a transaction that has failed.
                         drop(inserter);
                         self.refuse(&error)?;
                         while let Frame::Rows(_) = self.frame()? {}

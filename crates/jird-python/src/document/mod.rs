@@ -1,4 +1,4 @@
-//! Lazy documents: a text that was checked whole, whose values are made when somebody asks for them.
+//! Lazy documents: a text that was checked whole, whose values are made on demand.
 
 mod numbers;
 mod value;

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-/// An array with so many numbers, or more, is read without the interpreter's lock.
+/// An array with at least this many numbers is read without the interpreter's lock.
 const DETACHED_MIN: usize = 4096;
 
 /// A memoryview of all numbers in `array`, in this format.

@@ -1,4 +1,4 @@
-//! Dicts that are written sorted, or whose keys are no strings.
+//! Dicts that are written sorted, or whose keys are not strings.
 
 use super::{NON_STR_KEYS, SORT_KEYS, is_on, other, time};
 use crate::raw::encode::{Encoder, Failure, because};
@@ -36,7 +36,7 @@ fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a str, Failure> {
     text.to_str().map_err(|_| because("str is not valid UTF-8: surrogates not allowed"))
 }
 
-/// What a key that is no string is written as.
+/// What a key that is not a string is written as.
 fn text_of<'py>(encoder: &Encoder<'_, 'py>, key: &Bound<'py, PyAny>) -> Result<String, Failure> {
     if key.is_none() {
         return Ok("null".into());

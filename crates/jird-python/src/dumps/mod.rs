@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! other     what the walk in `raw/encode` does not know: large integers, subclasses, enums, data classes, UUIDs, `default`
-//! keys      dicts that are sorted, or whose keys are no strings
+//! keys      dicts that are sorted, or whose keys are not strings
 //! time      dates and times by RFC 3339
 //! numpy     arrays and scalars
 //! fragment  text that is JSON already

@@ -49,7 +49,7 @@ enum Kind {
     Signed(usize),
     Unsigned(usize),
     Float(usize),
-    /// A time in units of so many microseconds, or of so many a microsecond.
+    /// A time in units of a number of microseconds, or of a fraction of one.
     Time(Unit),
 }
 

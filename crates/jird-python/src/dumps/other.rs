@@ -118,7 +118,7 @@ pub(super) fn enum_value<'py>(
     Ok(Some(object.getattr(intern!(py, "value"))?))
 }
 
-/// A class of a module, if somebody has imported the module: nobody can have an instance otherwise.
+/// A class of a module, if the module has been imported: there are no instances otherwise.
 pub(super) fn loaded<'py>(
     py: Python<'py>,
     slot: &PyOnceLock<Py<PyType>>,

@@ -1,4 +1,4 @@
-//! Texts without repeated keys, for those who read a text themselves and would take another member than we do.
+//! Texts without repeated keys, for code that reads a text itself and would take another member than we do.
 
 use jird::Value;
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Caches of strings: of keys, of which a document has few, many times each, and of values of typed fields.
+//! Caches of strings: of keys, since a document repeats a few keys many times, and of values of typed fields.
 
 use super::make::{self, HashedKey, Made};
 use core::ptr;

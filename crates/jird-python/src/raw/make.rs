@@ -61,7 +61,7 @@ pub(super) fn is_ascii(bytes: &[u8]) -> bool {
 pub(super) fn ascii<'py>(py: Python<'py>, text: &[u8]) -> Made<'py> {
     debug_assert!(text.is_ascii());
     // SAFETY: this thread is attached. The new string has room for as many bytes as `text` has, from where
-    // `PyUnicode_DATA` points on; nobody else knows it yet; and all of them are at most 127, as was promised.
+    // `PyUnicode_DATA` points on; no other code knows it yet; and all of them are at most 127, as was promised.
     unsafe {
         let object = ffi::PyUnicode_New(text.len() as Py_ssize_t, 127);
         if !object.is_null() && !text.is_empty() {
@@ -91,7 +91,7 @@ fn wide<'py>(py: Python<'py>, text: &str) -> Made<'py> {
         _ => 0xFF,
     };
     // SAFETY: this thread is attached. The new string has `len` units of the size that follows from `most`, from where
-    // its data begin, and nobody else knows it yet. There are `len` characters, none of them is above `most`, and one
+    // its data begin, and no other code knows it yet. There are `len` characters, none of them is above `most`, and one
     // of them is above the next smaller size, so it has the form that Python expects.
     unsafe {
         let object = ffi::PyUnicode_New(len as Py_ssize_t, most);

@@ -68,8 +68,8 @@ struct Entry {
     value: *mut PyObject,
 }
 
-/// What Python calls `PyDictKeysObject`, from 3.11 to 3.13 with the interpreter's lock. After it come the indices, of
-/// which there are `1 << log2_index_bytes` bytes, and then the entries.
+/// What Python calls `PyDictKeysObject`, from 3.11 to 3.13 with the interpreter's lock. After it come the indices, `1
+/// << log2_index_bytes` bytes of them, and then the entries.
 #[repr(C)]
 struct Head {
     references: Py_ssize_t,

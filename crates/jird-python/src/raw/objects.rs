@@ -38,7 +38,7 @@ impl Slots {
     }
 }
 
-/// An instance whose slots are being filled. It is shown to nobody before.
+/// An instance whose slots are being filled. No other code sees it before.
 pub(crate) struct Instance<'p, 'py> {
     object: Bound<'py, PyAny>,
     slots: &'p Slots,

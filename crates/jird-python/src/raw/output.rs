@@ -33,8 +33,9 @@ const OBJECT_MIN: usize = 32 << 10;
 /// A longer text is written in parts of about this many bytes.
 const PART: usize = 64 << 10;
 
-/// Text that is being written. Invariant: there are `capacity` bytes at `data`, which nobody else knows, and the first
-/// `len` of them are written. They are those of `object`, a `bytes` that no other code knows, or of `first` if that is null.
+/// Text that is being written. Invariant: there are `capacity` bytes at `data`, which no other code knows, and the
+/// first `len` of them are written. They are those of `object`, a `bytes` that no other code knows, or of `first` if
+/// that is null.
 pub(crate) struct Output<'py> {
     object: *mut PyObject,
     /// A box that was taken apart.
@@ -61,7 +62,7 @@ impl<'py> Output<'py> {
         if self.capacity - self.len < len {
             self.grow(len);
         }
-        // SAFETY: the object has `capacity` bytes from `data` on, and nobody else knows them.
+        // SAFETY: the object has `capacity` bytes from `data` on, and no other code knows them.
         unsafe { slice::from_raw_parts_mut(self.data.as_ptr().add(self.len).cast(), self.capacity - self.len) }
     }
 

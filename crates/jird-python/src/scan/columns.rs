@@ -229,7 +229,7 @@ fn first_of_repeated(raw: &str) -> Cow<'_, str> {
 /// How long a reader waits for a batch before it looks whether Ctrl-C was pressed.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// A batch, and the bytes of which it and what was left out before it were made.
+/// A batch, and the bytes that it and what was left out before it were made of.
 type Made = Result<(RecordBatch, u64), ArrowError>;
 
 /// A stream of batches, made on threads of its own.
@@ -303,7 +303,7 @@ impl Batches {
                         return;
                     }
                 }
-                // After the stream comes what a file has beside it, and then the end, which may be a failure.
+                // After the stream comes the rest of the file, and then the end, which may be a failure.
                 if let Err(error) = io::copy(reader.get_mut(), &mut io::sink()) {
                     let _ = sender.send(Err(failed(&Failure::io(FilePath::new(RESULT), error))));
                 }
@@ -402,7 +402,7 @@ impl Iterator for Batches {
 
 impl Drop for Batches {
     fn drop(&mut self) {
-        // Who does not want the rest does not wait for it.
+        // A caller that does not want the rest does not wait for it.
         self.run.iter().for_each(|run| run.stop());
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn condition(text: &str, paths: &mut Vec<Path>) -> Result<Predicate, 
     }
 }
 
-/// A name as in SQL: keys, joined by dots, in double quotes where they are no plain words.
+/// A name as in SQL: keys, joined by dots, in double quotes where they are not plain words.
 ///
 /// # Errors
 /// What is wrong.

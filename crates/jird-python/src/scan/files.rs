@@ -31,7 +31,7 @@ struct Opened {
 
 #[derive(Debug)]
 enum Content {
-    /// A plain file, of which threads read these bytes. A line belongs to the bytes that hold its first one.
+    /// A plain file; threads read these bytes of it. A line belongs to the bytes that hold its first one.
     Plain(Unmarked<Input>, Range<u64>),
     /// Nothing: such a file is not opened. It may be a database that is just being made.
     Empty,
@@ -119,7 +119,7 @@ impl Files {
         Self(vec![Opened { path: PathBuf::from(RESULT), content: Content::Run(run) }])
     }
 
-    /// Of the only file just these bytes: the lines whose first byte is among them.
+    /// Only these bytes of the only file: the lines whose first byte is among them.
     pub(super) fn only(mut self, range: &Range<u64>) -> Result<Self, String> {
         match &mut self.0[..] {
             [Opened { content: Content::Plain(_, bytes), .. }] => {
@@ -131,7 +131,7 @@ impl Files {
         Ok(self)
     }
 
-    /// The bytes of all of them; `None` if one can only be read from the beginning, so that nobody knows them before.
+    /// The bytes of all of them; `None` if one can only be read from the beginning, so that they are not known before.
     pub(super) fn bytes(&self) -> Option<u64> {
         let bytes = |opened: &Opened| match &opened.content {
             Content::Plain(_, bytes) => Some(bytes.end - bytes.start),
@@ -217,7 +217,8 @@ impl Files {
         failure.map(|failure| failure.after_lines(before))
     }
 
-    /// Reads a part. `made` is no type parameter, because this is much code, which then would be there for each type.
+    /// Reads a part. `made` is not a type parameter, because this is much code, which would then be compiled for each
+    /// type.
     fn read(
         &self,
         reader: &mut LineReader,

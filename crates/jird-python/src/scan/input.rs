@@ -1,6 +1,6 @@
 //! Input files.
 //!
-//! Whoever closes a file drops all locks that the process has on it, whichever descriptor they were taken by (POSIX,
+//! Closing a file drops all locks that the process has on it, whichever descriptor they were taken by (POSIX,
 //! `fcntl`). SQLite uses these locks, and the program may have a copy of SQLite of its own. So a database is not opened
 //! where that can be known before, and one that was opened is never closed.
 
@@ -96,7 +96,7 @@ fn refused() -> io::Error {
     io::Error::other("it is an SQLite database, not lines of JSON; jird.convert and jird.query read it")
 }
 
-/// Whether it is named as what SQLite keeps beside a database that is being used.
+/// Whether it is named as the file that SQLite keeps next to a database in use.
 fn is_shared_memory(path: &Path) -> bool {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let database = path.as_os_str().as_bytes().strip_suffix(b"-shm");

@@ -8,7 +8,7 @@ use std::time::Instant;
 /// The callback is called no more often than this, and once more at the end.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// How much of a scan is done, and who wants to know.
+/// How much of a scan is done, and the callback to tell.
 pub(super) struct Progress {
     callback: Py<PyAny>,
     /// The bytes of all files; `None` if they cannot be known before.
@@ -22,7 +22,7 @@ impl Progress {
         Self { callback, all: files.bytes(), done: 0, told: Instant::now() }
     }
 
-    /// So many more bytes are done.
+    /// This many more bytes are done.
     ///
     /// # Errors
     /// What the callback raises.

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The result of a query: an iterable of dicts or typed objects, and a stream of Arrow batches (`__arrow_c_stream__`).
 ///
-/// Each use runs the program `jird` anew. See `jird.query`, which makes objects of a subclass.
+/// Each use runs the program `jird` again. See `jird.query`, which makes objects of a subclass.
 #[pyclass(frozen, subclass, module = "jird._jird", name = "Query")]
 pub(crate) struct Query {
     program: Arc<Program>,

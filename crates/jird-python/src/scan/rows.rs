@@ -76,8 +76,8 @@ impl Rows {
     }
 }
 
-/// A scan on threads of its own. After this is dropped they end as soon as they have something to send. Nobody waits
-/// for that, because they may be waiting for a pipe.
+/// A scan on threads of its own. After this is dropped they end as soon as they have something to send. They are not
+/// joined, because they may be waiting for a pipe.
 pub(super) struct Running {
     receiver: Receiver<Rows>,
     thread: Option<JoinHandle<()>>,

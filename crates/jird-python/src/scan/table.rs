@@ -28,7 +28,7 @@ use std::thread;
 
 /// Lines of files: an iterable of dicts or typed objects, and a stream of Arrow batches (`__arrow_c_stream__`).
 ///
-/// Each use reads the files anew, on all cores. See `jird.scan`, which makes objects of a subclass.
+/// Each use reads the files again, on all cores. See `jird.scan`, which makes objects of a subclass.
 #[pyclass(frozen, subclass, module = "jird._jird", name = "Scan")]
 pub(crate) struct Scan {
     files: Arc<Files>,
@@ -41,7 +41,7 @@ pub(crate) struct Scan {
     threads: usize,
     /// The bad records that streams of Arrow have passed over.
     skipped: Arc<AtomicU64>,
-    /// Who is told how much is done.
+    /// The callback for progress.
     progress: Option<Py<PyAny>>,
 }
 
@@ -213,7 +213,7 @@ pub(crate) struct ScanIter {
     files: Arc<Files>,
     typed: Option<Typed>,
     skipped: AtomicU64,
-    /// The program that writes the records, if one does. It is stopped when nobody wants them any more.
+    /// The program that writes the records, if one does. It is stopped when they are no longer wanted.
     run: Option<Arc<Run>>,
     /// The process that has its threads.
     process: Process,
@@ -298,7 +298,7 @@ impl ScanIter {
         Self { files: Arc::clone(files), typed, skipped: AtomicU64::new(0), run, process, state }
     }
 
-    /// The same, which tells somebody how much is done.
+    /// The same, with a callback for progress.
     fn telling(self, progress: Option<Progress>) -> Self {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).progress = progress;
         self

@@ -1,4 +1,4 @@
-//! What `jird.json` needs beside `loads` and `dumps`: the ways of Python's `json`.
+//! What `jird.json` needs besides `loads` and `dumps`: the ways of Python's `json`.
 //!
 //! ```text
 //! read   values by hooks, and floats beyond all bounds as infinite

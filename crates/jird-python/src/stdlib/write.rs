@@ -174,7 +174,7 @@ impl<'py> Writer<'_, 'py> {
         if !is_first {
             self.out.extend_from_slice(self.ways.item.as_bytes());
         }
-        // A container is being written, so at least one is open. Answers of `default` are no levels.
+        // A container is being written, so at least one is open. Results of `default` are not levels.
         self.line(0);
     }
 

@@ -10,7 +10,7 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// A whole plan with one partition. Whoever cuts plans into tasks sees no step within it, and changes none.
+/// A whole plan with one partition. The planner that cuts plans into tasks sees no step within it, and changes none.
 #[derive(Debug)]
 pub(super) struct Alone {
     plan: Arc<dyn ExecutionPlan>,

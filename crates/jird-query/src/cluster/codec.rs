@@ -50,7 +50,7 @@ pub struct Codec {
 
 impl Codec {
     /// A codec that leaves to `others` what is not ours. A scan whose rows must keep their order is not cut into tasks;
-    /// where it is read, it is read by so many threads.
+    /// where it is read, it is read by `threads` threads.
     pub fn new(others: Arc<dyn PhysicalExtensionCodec>, threads: usize) -> Self {
         Self { others, threads: threads.max(1) }
     }
@@ -298,7 +298,7 @@ fn plain() -> &'static [ScalarUDF] {
     ALL.get_or_init(|| scalar_functions().into_iter().chain(operator_functions()).collect())
 }
 
-/// Our aggregates, none of which has a state of its own.
+/// Our aggregates; none of them has a state of its own.
 fn aggregates() -> &'static [Arc<AggregateUDF>] {
     static ALL: OnceLock<Vec<Arc<AggregateUDF>>> = OnceLock::new();
     ALL.get_or_init(|| aggregate_functions().into_iter().map(Arc::new).collect())

@@ -111,7 +111,7 @@ fn has_no_subquery(plan: &LogicalPlan) -> bool {
     walked.is_ok() && has_none
 }
 
-/// The same plan, whose scan is cut into so many parts, in order.
+/// The same plan, with its scan cut into `parts` parts, in order.
 pub(crate) fn cut(plan: Arc<dyn ExecutionPlan>, parts: usize, fetch: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
     let cut = plan.transform_up(|node| {
         let scan = node.downcast_ref::<DataSourceExec>();

@@ -1,4 +1,4 @@
-//! What tasks have found beside rows: counts, types that were watched, and bad records.
+//! What tasks have found besides rows: counts, types that were watched, and bad records.
 
 use super::alone::Alone;
 use super::message::{of_json, to_json, wrong};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct Stop(Vec<Interrupt>);
 
 impl Stop {
-    /// The same plan, and what ends its work. Whoever drops the rows of a plan does not end what it has begun elsewhere.
+    /// The same plan, and what ends its work. Dropping the rows of a plan does not end what it has begun elsewhere.
     ///
     /// # Errors
     /// If a step of the plan cannot be made again.

@@ -67,7 +67,7 @@ struct Counts {
     bytes: usize,
 }
 
-/// What an entry takes beside its key and its text.
+/// What an entry takes besides its key and its text.
 const ENTRY_BYTES: usize = 80;
 
 impl Counts {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The function. Its arguments are an operator, and two columns of JSON text; a function of one number does not look at
-/// the second. NULL if one of them is no number, or if the result is beyond the largest double, which is counted.
+/// the second. NULL if one of them is not a number, or if the result is beyond the largest double, which is counted.
 #[derive(Debug)]
 pub(crate) struct JsonArithmetic {
     signature: Signature,

@@ -135,8 +135,8 @@ impl Edit {
     }
 }
 
-/// Writes the members of an object or an array, with commas between them. A member of which nothing was written is left
-/// out.
+/// Writes the members of an object or an array, with commas between them. A member is left out if nothing was written
+/// for it.
 struct Members<'o> {
     out: &'o mut Vec<u8>,
     /// Where the text was as long as it is without the current member, and where its value begins.
@@ -180,7 +180,7 @@ impl<'o> Members<'o> {
 #[derive(Debug, PartialEq, Eq)]
 enum PathPart {
     Key(String),
-    /// The element of this number, from 0; or so many before the end, where 0 is behind the last one.
+    /// The element of this number, from 0; or counted back from the end, where 0 is after the last one.
     Index {
         number: usize,
         from_end: bool,

@@ -114,7 +114,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// So many parts become one: rows come one by one.
+    /// This many parts are merged into one: rows come one by one.
     const PARTS_MAX: usize = 64;
 
     /// An accumulator that has seen these rows.

@@ -43,7 +43,7 @@ impl Narrow {
         Self { to: Kept::Arrays, ..Self::numbers(left_out) }
     }
 
-    /// The values that texts hold as JSON, and all values that are no texts.
+    /// The values that texts hold as JSON, and all values that are not texts.
     pub(crate) fn json(left_out: LeftOut) -> Self {
         Self { to: Kept::Json, ..Self::numbers(left_out) }
     }

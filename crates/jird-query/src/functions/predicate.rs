@@ -177,7 +177,7 @@ pub(crate) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
     Ok((0..array.len()).map(text).collect())
 }
 
-/// A JSON object of these members. A key that is no text is written as one.
+/// A JSON object of these members. A key that is not a text is written as one.
 fn object_of<'t>(members: impl Iterator<Item = (&'t str, Option<&'t str>)>) -> String {
     let mut text = b"{".to_vec();
     for (key, value) in members {

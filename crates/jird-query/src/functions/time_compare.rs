@@ -1,5 +1,5 @@
-//! Comparisons of times and of intervals. DataFusion would read a text beside a time as a time, or fail, and compare
-//! intervals month by month and day by day, so that 24 hours are less than a day.
+//! Comparisons of times and of intervals. DataFusion would read a text compared with a time as a time, or fail, and
+//! compare intervals month by month and day by day, so that 24 hours are less than a day.
 
 use super::stateless::{Makes, column, of_one};
 use super::timestamp::Timestamp;

@@ -18,7 +18,7 @@ pub(super) fn data_type(zone: Option<Arc<str>>) -> DataType {
     DataType::Timestamp(TimeUnit::Microsecond, zone)
 }
 
-/// The function. Its arguments are a column and the number of the call. Values that are no times become NULL and are
+/// The function. Its arguments are a column and the number of the call. Values that are not times become NULL and are
 /// counted.
 #[derive(Debug)]
 pub(crate) struct Timestamp {
@@ -109,7 +109,7 @@ impl ScalarUDFImpl for Timestamp {
 }
 
 impl Timestamp {
-    /// Counts values that are no times.
+    /// Counts values that are not times.
     fn count(&self, others: usize, call: Option<&ArrayRef>) {
         let call = call.and_then(|call| call.as_any().downcast_ref::<Int64Array>()).filter(|call| !call.is_empty());
         let counter = call.and_then(|call| self.left_out.get(usize::try_from(call.value(0)).ok()?));

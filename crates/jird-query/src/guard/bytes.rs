@@ -74,8 +74,8 @@ pub(crate) fn pieces(batch: &RecordBatch, bytes_max: usize) -> Vec<RecordBatch> 
     all
 }
 
-/// Fails if the machine has not so much memory beside what the rest of a query takes meanwhile: what would fail next is
-/// not tried.
+/// Fails if the machine does not have this much memory besides what the rest of a query takes meanwhile: an allocation
+/// that would fail is not tried.
 pub(crate) fn is_there(bytes: usize) -> Result<(), Error> {
     const MARGIN: usize = 32 << 20;
     if bytes < SMALL_BYTES {

@@ -19,7 +19,7 @@ pub(super) enum Growth {
     Fixed,
     /// Values of a fixed width, but a call may take long.
     Slow,
-    /// So many times as much as the arguments, at most.
+    /// At most this many times as much as the arguments.
     Times(usize),
     /// The same, and a call may take long.
     SlowTimes(usize),
@@ -27,7 +27,7 @@ pub(super) enum Growth {
     Repeat,
     /// `1` characters.
     Pad,
-    /// The widest columns that the format `0` can have, beside the values.
+    /// The widest columns that the format `0` can have, besides the values.
     Printf,
     /// `0`, with `2` for each `1`.
     Replace,

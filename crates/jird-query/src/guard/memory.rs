@@ -56,7 +56,7 @@ impl Memory {
         self.is_limited
     }
 
-    /// From here on, constants are no part of the plan.
+    /// From here on, constants are not part of the plan.
     pub(crate) fn run(&self) {
         self.runs.store(true, Relaxed);
     }
@@ -69,7 +69,7 @@ impl Memory {
         self.room_beside(bytes, 0)
     }
 
-    /// The same, beside parts of the same array, which will be joined.
+    /// The same, in addition to parts of the same array, which will be joined.
     ///
     /// # Errors
     /// If there is not so much memory, or if no array holds all of it.

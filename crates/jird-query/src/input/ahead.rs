@@ -44,7 +44,7 @@ impl Ahead {
             let blocks = Rc::new(RefCell::new(Blocks { sender: &sender, free: &free, block: Vec::new() }));
             let written = write(Rc::clone(&blocks));
             let rest = blocks.borrow_mut().send();
-            // If this reader is gone, nobody wants the end.
+            // If this reader is gone, the end is not needed.
             let _ = sender.send(written.and(rest).map(|()| Vec::new()));
         })?;
         Ok(Self { blocks, used, block: Vec::new(), at: 0, ended: false })

@@ -19,7 +19,7 @@ pub(crate) struct Described {
     /// The size in bytes, if it can be read at any offset.
     pub(crate) size: Option<u64>,
     disk_bytes: u64,
-    /// Of an object: what tells its version from others.
+    /// The version of an object, if it is one.
     version: Option<String>,
     /// The name of its format.
     format: String,

@@ -35,7 +35,7 @@ impl Said {
         Err(if is_encoding { Error::frame(message) } else { Error::unread(message) })
     }
 
-    /// What is noted of a folder with so many files of records, and others.
+    /// The note about a folder with `files` files of records, and others.
     pub(super) fn of_folder(&mut self, root: &str, files: usize, skipped: &[String]) {
         if !skipped.is_empty() {
             let named: Vec<_> = skipped.iter().take(NAMED).map(String::as_str).collect();

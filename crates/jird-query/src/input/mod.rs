@@ -150,7 +150,7 @@ pub(crate) struct InputFile {
     /// The size on disk; zero for a pipe.
     disk_bytes: u64,
     access: Access,
-    /// Of a table: the number of rows whose bad ones are noted. Another scan of them notes nothing.
+    /// For a table: the number of rows whose bad ones are noted. Another scan of them notes nothing.
     pub(crate) rows_noted: Arc<AtomicU64>,
     progress: Arc<Progress>,
 }
@@ -375,7 +375,7 @@ impl InputFile {
         })
     }
 
-    /// Standard input. It is read without the buffer of the standard library, which nobody else uses here.
+    /// Standard input. It is read without the buffer of the standard library, which nothing else uses here.
     fn stdin(path: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let Ok(file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
             return Self::once(path.to_owned(), Box::new(io::stdin()), None, reading, progress);
@@ -518,7 +518,7 @@ impl InputFile {
         }
     }
 
-    /// If the input is a copy that is still made: ranges of it, of so many bytes, as far as it goes.
+    /// If the input is a copy that is still being made: ranges of `bytes` bytes each, as far as it goes.
     pub(crate) fn growing_ranges(&self, bytes: u64) -> Option<impl Iterator<Item = Range<u64>> + Send + use<>> {
         let Access::Copying(spooling) = &self.access else { return None };
         let (spooling, mut next) = (spooling.clone(), Some(0));

@@ -34,7 +34,7 @@ impl RemoteFile {
         AnyFile::Remote(self.0.clone())
     }
 
-    /// The object, of which parts are read.
+    /// The object, to read parts of it.
     pub(super) fn any_part(&self) -> AnyFile {
         AnyFile::Remote(self.0.with_access(jird_formats::remote::Access::Anywhere))
     }
@@ -68,7 +68,7 @@ pub(super) fn open(
     let mut files = Vec::new();
     for (url, opened) in urls.iter().zip(remotes.open_all(&urls)) {
         let file = match opened {
-            // What is no object may be the folder of a store.
+            // If it is not an object, it may be the folder of a store.
             Err(error) if error.kind() == io::ErrorKind::NotFound && remotes.has_store(url).is_ok_and(|is| is) => {
                 files.push(InputFile::remote_store(url, reading, progress)?);
                 continue;

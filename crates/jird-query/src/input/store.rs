@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::vec;
 
-/// About so many chunks of a store are enough for all threads, and how much longer they may be than those of a file:
-/// what matches in a few of them is in memory.
+/// About this many chunks of a store are enough for all threads. They limit how much longer they may be than those of a
+/// file: what matches in a few of them is in memory.
 const CHUNKS: u64 = 256;
 const CHUNK_FACTOR: u64 = 8;
 
-/// One state of a store, of which a query reads the events in a window.
+/// One state of a store; a query reads its events in a window.
 #[derive(Debug)]
 pub(crate) struct StoreText {
     snapshot: Snapshot,
@@ -39,7 +39,7 @@ pub(crate) struct StoreText {
     failure: Failure,
 }
 
-/// Why a store that is elsewhere cannot be read any more. What was not read is no damage: the query fails.
+/// Why a store that is elsewhere cannot be read any more. What was not read is not damage: the query fails.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Failure(Arc<Mutex<Option<(io::ErrorKind, String)>>>);
 
@@ -96,7 +96,7 @@ impl StoreText {
         Self::of(&Store::open(path)?, window, progress, Failure::default())
     }
 
-    /// The present state of a store, of which `failure` says why it cannot be read any more.
+    /// The present state of a store; `failure` says why it can no longer be read.
     pub(super) fn of(
         store: &Store,
         window: Window,

@@ -1,6 +1,6 @@
-//! Tables as lines of JSON: CSV, SQLite, Parquet, Arrow, and the records within JSON documents. A thread reads the table
-//! and writes its rows, of which the scan then reads the fields that the query wants. Formats that store columns apart
-//! read only the wanted ones, and some leave out rows that do not meet the condition.
+//! Tables as lines of JSON: CSV, SQLite, Parquet, Arrow, and the records within JSON documents. A thread reads the
+//! table and writes its rows, and the scan reads the fields that the query wants from them. Formats that store columns
+//! apart read only the wanted ones, and some leave out rows that do not meet the condition.
 
 use super::ahead::{Ahead, SharedBlocks};
 #[cfg(feature = "tables")]

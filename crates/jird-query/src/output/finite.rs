@@ -1,4 +1,4 @@
-//! Results that are no numbers. JSON has no infinities, so no format of a result has them: they become null.
+//! Results that are not numbers. JSON has no infinities, so no format of a result has them: they become null.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;

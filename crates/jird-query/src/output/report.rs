@@ -39,7 +39,7 @@ pub struct Report {
     /// The number of comparisons that were unknown because the kinds differ, such as a number and a text. Records that
     /// were not tokenised are not counted.
     pub mismatches: u64,
-    /// The fields of which only the numbers were computed with, and how many other values were left out.
+    /// The fields whose numbers alone were computed with, and how many other values were left out.
     pub(crate) left_out: Vec<(Narrowed, u64)>,
     /// How many results became null because no number is that large.
     pub(crate) infinite: u64,

@@ -116,8 +116,8 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    /// The rows of all partitions of a plan. The parts of a union are inputs of their own, so that whoever cuts a plan
-    /// into tasks sees that all of them are read as a whole.
+    /// The rows of all partitions of a plan. The parts of a union are inputs of their own, so that the planner that
+    /// cuts it into tasks sees that all of them are read as a whole.
     fn in_turn(plan: &Arc<dyn ExecutionPlan>) -> Result<Self> {
         let inputs = match plan.downcast_ref::<UnionExec>() {
             Some(union) if union.inputs().iter().all(|part| part.schema() == union.schema()) => union.inputs().clone(),

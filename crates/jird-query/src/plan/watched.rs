@@ -1,7 +1,7 @@
 //! Plans that end soon after they are interrupted, also where one row becomes many.
 //!
 //! A scan ends by itself. But a join can make rows for minutes out of two batches, and a recursive query out of none,
-//! and all that within one step of the runtime, so that nobody sees that the client has gone. So their rows pass a
+//! and all that within one step of the runtime, where a client's disconnect goes unnoticed. So their rows pass a
 //! checkpoint, and so do the conditions of joins, which may let no row through.
 
 use crate::base::interrupt::Interrupt;
@@ -26,7 +26,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// After so many batches others get their turn.
+/// After this many batches, others get their turn.
 const BATCHES: usize = 16;
 
 /// The same plan, with checkpoints, and with limits where rows are repeated.

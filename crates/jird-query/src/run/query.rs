@@ -116,7 +116,7 @@ impl Query {
         Self { kept: Some(kept), ..self }
     }
 
-    /// The same query, whose rows are written as [`CopyTo`](crate::CopyTo) says. Otherwise, `copy` is an error: nobody
+    /// The same query, whose rows are written as [`CopyTo`](crate::CopyTo) says. Otherwise, `copy` is an error: nothing
     /// would write its file.
     #[must_use]
     pub fn copying(self) -> Self {

@@ -76,10 +76,10 @@ pub(crate) type Sent = Result<Part, Error>;
 
 /// Takes what a scan sends.
 pub(crate) trait Outlet: Sync {
-    /// Takes a part, or the error that ends the scan. Breaks if nobody wants more.
+    /// Takes a part, or the error that ends the scan. Breaks if no more is wanted.
     fn send(&self, sent: Sent) -> ControlFlow<()>;
 
-    /// Whether nobody wants more.
+    /// Whether no more is wanted.
     fn is_closed(&self) -> bool;
 }
 
@@ -205,7 +205,7 @@ impl Plan {
         self.filter.as_ref().filter(|_| !observes_all).map(|filter| (filter, self.projection.paths()))
     }
 
-    /// Scans, and sends what it finds, until the end or until nobody wants more.
+    /// Scans, and sends what it finds, until the end or until no more is wanted.
     pub(crate) fn run(&self, file: &InputFile, range: Option<Range<u64>>, outlet: &impl Outlet) {
         let send = |part: Sent| {
             let sent = outlet.send(part);
@@ -337,10 +337,10 @@ struct Rows<'p> {
 struct Origin {
     file: String,
     line: String,
-    /// Of each column: its JSON, if the folders of the file say what it is; it is empty for what is missing.
+    /// The JSON of each column whose value the folders of the file give; it is empty for what is missing.
     folders: Vec<Option<String>>,
     record: Joined,
-    /// Of the last piece of a store: its offset, the events before it, and the lines that were counted before it.
+    /// For the last piece of a store: its offset, the events before it, and the lines that were counted before it.
     piece: Option<(u64, u64, u64)>,
 }
 
@@ -448,8 +448,8 @@ impl Origin {
         self.record = file.joined();
     }
 
-    /// Tells the line of the record that begins at byte `at` of a piece. Of a store, it is the place of the event in the
-    /// text of the window, some blocks of which were not read.
+    /// Tells the line of the record that begins at byte `at` of a piece. In a store, it is the place of the event in
+    /// the text of the window; some blocks of that text were not read.
     fn take_line(&mut self, file: &InputFile, piece: &LinePiece<'_>, at: usize) {
         let line = match file.store_text() {
             Some(store) => {

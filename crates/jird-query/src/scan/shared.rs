@@ -20,7 +20,7 @@ pub(crate) struct ColumnSpec {
     pub(crate) rep: Rep,
     /// The column's type, if the representation is inferred.
     pub(crate) kind: ColumnType,
-    /// What the column tells beside what is in the records.
+    /// What the column tells besides what is in the records.
     pub(crate) told: Option<Told>,
 }
 

@@ -1,4 +1,4 @@
-//! What a query may be told beside its SQL.
+//! The options of a query, besides its SQL.
 
 use crate::base::defined::{Defined, Definitions};
 use crate::input::Remotes;

@@ -16,7 +16,7 @@ pub(crate) struct Registered {
     /// Comparisons of values of different kinds.
     pub(crate) mismatches: Arc<AtomicU64>,
     pub(crate) left_out: LeftOut,
-    /// Results that are no numbers.
+    /// Results that are not numbers.
     pub(crate) infinite: Arc<AtomicU64>,
 }
 

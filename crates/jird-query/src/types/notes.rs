@@ -1,4 +1,4 @@
-//! What a query tells beside its answer.
+//! What a query reports besides its answer.
 
 use crate::base::error::Error;
 use crate::output::report::Report;

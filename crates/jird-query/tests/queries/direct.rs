@@ -1,15 +1,15 @@
-//! Queries that one scan answers, beside the plans that DataFusion makes of the same queries: what goes out must be the same,
-//! byte for byte, and so must the notes and the figures.
+//! Queries that one scan answers, compared with DataFusion's plans for the same queries: what goes out must be the
+//! same, byte for byte, and so must the notes and the figures.
 
 use crate::dice::Random;
 use crate::model::Folder;
 use crate::random::{Maker, texts, words};
 use jird_query::{Check, Format, OnError, Options, Query, Report};
 
-/// So many texts, if `JIRD_QUERY_SEEDS` does not say how many seeds there are.
+/// How many texts, unless `JIRD_QUERY_SEEDS` gives the number of seeds.
 const TEXTS: u64 = 300;
 
-/// An answer: its text, what is said beside it, and the figures that do not depend on time.
+/// An answer: its text, its notes, and the figures that do not depend on time.
 type Answer = Result<(Vec<u8>, Vec<String>, Vec<String>), String>;
 
 /// The answer of a query, and whether one scan gave it.

@@ -22,7 +22,7 @@ fn lines(random: &mut Random) -> String {
                 [random.pick(&["", "", "x", "\\", "u0061"]), random.pick(&TEXTS), random.pick(&["", "", "/"])];
             match random.below(8) {
                 0 => text.push_str(random.pick(&["1", "null", "{\"m/é\":\"a\"}", "[\"a/b\"]"])),
-                // A backslash that is one is no escape of what follows: `\\u0061`.
+                // An escaped backslash does not escape what follows: `\\u0061`.
                 1 => text.push_str(random.pick(&[
                     r#""\\u0061""#,
                     r#""\\\u0061b""#,

@@ -1,5 +1,6 @@
-//! Queries beside a model of what they mean: `model` reads records and evaluates queries as plainly as it can be written, and what
-//! jird answers must be the same, on any number of threads, in pieces of any size, however much is checked.
+//! Queries compared with a model of what they mean: `model` reads records and evaluates queries as plainly as it can be
+//! written, and what jird answers must be the same, on any number of threads, in pieces of any size, however much is
+//! checked.
 
 #[path = "../../../jird/tests/common/mod.rs"]
 mod common;

@@ -30,7 +30,7 @@ fn gives(text: &str, sql: &str, lines: &[&str]) {
     }
 }
 
-/// So many records with a number, and then this line.
+/// Many records with a number, and then this line.
 fn after_many(line: &str) -> String {
     (0..30_000).map(|i| format!("{{\"i\":{i},\"v\":{i}}}\n")).chain([line.to_owned()]).collect()
 }
@@ -191,7 +191,8 @@ fn a_text_may_have_a_nul() {
 
 #[test]
 fn what_is_no_value_is_last_or_first() {
-    // As DuckDB has it of an ascending order, and Polars of none: there nulls are first, if nobody says where. NaN is no JSON.
+    // As DuckDB does for an ascending order, and Polars for none: there nulls are first unless the query says where.
+    // NaN is not JSON.
     let text = "{\"i\":1,\"a\":0}\n{\"i\":2,\"a\":-0.0}\n{\"i\":3,\"a\":null}\n{\"i\":4}\n{\"i\":5,\"a\":-1}\n";
     let order = |order: &str, wanted: [u8; 5]| {
         let lines = wanted.map(|i| format!("{{\"i\":{i}}}"));
@@ -210,7 +211,7 @@ fn a_group_is_its_value_however_it_was_spelled_and_whatever_is_asked_of_it() {
     // Right with DuckDB too, but that null and missing are a group called null.
     let text = "{\"t\":\"\\u0061\\n\\/\\b\\\"\\u00e9\",\"i\":1}\n{\"t\":null,\"i\":2}\n{\"t\":\"a\\u000A/\\u0008\\u0022é\",\"i\":3}\n{\"i\":4}\n";
     let groups = ["{\"t\":\"a\\n/\\b\\\"é\",\"n\":4}", "{\"t\":null,\"n\":6}"];
-    // As JSON text; as JSON text and as a value, of which that is made; over a table, a table by another name, a subquery.
+    // As JSON text; as JSON text and as the value it is made of; over a table, a table by another name, a subquery.
     gives(text, "select t, sum(i) as n group by t order by n", &groups);
     gives(text, "select t, sum(i) as n group by t order by t", &groups);
     gives(text, "select s.t, sum(i) as n from stream as s where i > 0 group by s.t order by s.t", &groups);
@@ -291,7 +292,7 @@ fn groups_of_a_subquery_are_values_wherever_they_are_used() {
         let found = format!("select count(*) as n from {groups} where g.{field} in (select {field} from stream)");
         gives(text, &found, &["{\"n\":2}"]);
     }
-    // A text is no number, and has a type.
+    // A text is not a number, and has a type.
     let groups = "from (select distinct t from stream) as g";
     gives(text, &format!("select count(number(t)) as n, min(text(t)) as t {groups}"), &["{\"n\":0,\"t\":\"x\"}"]);
     gives(text, &format!("select distinct json_type(t) as k {groups}"), &["{\"k\":\"string\"}"]);

@@ -13,9 +13,9 @@ use data::{TIME, Times};
 use std::ops::Range;
 use tables::{Composer, Parts};
 
-/// So many seeds, if `JIRD_QUERY_SEEDS` does not say how many: each is some records, and queries of them.
+/// How many seeds, unless `JIRD_QUERY_SEEDS` says so: each is some records and queries over them.
 const SEEDS: u64 = 300;
-/// So many queries of one table for each seed, and so many of several.
+/// How many queries of one table for each seed, and as many of several.
 const QUERIES: usize = 3;
 
 /// Where the records of the queries are.

@@ -24,7 +24,7 @@ pub(crate) enum Trick {
     Drips,
     /// Closes the connection in the middle of each body.
     CutsOff,
-    /// Closes the connection in the middle of the first bodies, so many times; the next are whole.
+    /// Closes the connection in the middle of this many bodies; the next are whole.
     CutsOffOnce(u64),
     /// The same, and sends what comes after that from the start, whatever range it was asked for.
     CutsOffThenWhole(u64),
@@ -46,7 +46,7 @@ pub(crate) enum Trick {
     OtherTag,
     /// Has one byte more in each answer after the first.
     Grows,
-    /// Answers so many times with an error, and then well.
+    /// Answers this many times with an error, and then well.
     Fails(u64),
     /// Answers everything with this status.
     Status(u16),

@@ -513,7 +513,7 @@ impl KeyDeserializer<'_> {
     }
 }
 
-/// `serde_json`'s error for a key that is no number.
+/// `serde_json`'s error for a key that is not a number.
 #[cold]
 fn wrong_key(key: &str) -> Error {
     let map = serde_json::Value::Object([(key.to_owned(), serde_json::Value::Null)].into_iter().collect());

@@ -52,7 +52,7 @@ impl Map<String, Value> {
         Self { map }
     }
 
-    /// The map of members, of which the last counts if a key is repeated. Faster than inserting them one by one.
+    /// The map of members; the last one counts if a key is repeated. Faster than inserting them one by one.
     #[inline]
     pub(crate) fn of_members(members: Vec<(String, Value)>) -> Self {
         Self { map: members.into_iter().collect() }

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A loss of power costs at most the events of this time, unless something else is said.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What a [`Server`](crate::Server) serves, where, and to whom.
+/// What a [`Server`](crate::Server) serves, where, and to which clients.
 #[derive(Clone)]
 pub struct Settings {
     /// What is served: at most one SQLite database, at most one event store, and any number of files.
@@ -28,7 +28,7 @@ pub struct Settings {
     pub quarantine: Option<PathBuf>,
     /// What requests must have as `Authorization: Bearer TOKEN`.
     pub token: Option<String>,
-    /// Names under which clients reach the server, beside `localhost` and its address: what `Host` may be, without the
+    /// Names under which clients reach the server, besides `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.
     pub hosts: Vec<String>,
     /// Origins from which cross-origin requests are allowed, each as browsers send it: `http://localhost:8000`.

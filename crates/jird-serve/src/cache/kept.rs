@@ -1,4 +1,4 @@
-//! Answers that are kept until anybody writes to the database: this server, or any other process.
+//! The response cache: answers are kept until this server or any other process writes to the database.
 //!
 //! Each connection that reads keeps answers of its own, because SQLite's `data_version` tells whether another
 //! connection has committed something since the same connection asked before. An answer is kept under the version that
@@ -16,7 +16,7 @@ use hyper::header::HeaderMap;
 use rusqlite::Connection;
 use std::collections::HashMap;
 
-/// What an answer may depend on, beside the rows.
+/// What an answer may depend on, besides the rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     /// Path and query, as the client has sent them.
@@ -26,7 +26,7 @@ pub(crate) struct Question {
     pub(crate) counts: bool,
 }
 
-/// A whole answer, which is sent to all who ask the same.
+/// A whole answer, which is sent to all clients that ask the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) status: StatusCode,
@@ -49,7 +49,7 @@ pub(crate) struct Answers {
     bytes_max: usize,
 }
 
-/// What an entry takes beside its texts, about: headers, places of tables.
+/// What an entry takes besides its texts, about: headers, places of tables.
 const ENTRY_BYTES: usize = 1024;
 
 impl Answers {

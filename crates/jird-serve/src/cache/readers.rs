@@ -21,10 +21,10 @@ const IDLE_MAX: usize = 16;
 const STATEMENTS: usize = 64;
 /// The most bytes of a pattern of `like`, with which SQLite may take long for each row.
 const PATTERN_BYTES: i32 = 1000;
-/// After so many steps of SQLite's machine a query looks at the clock: some tens of microseconds.
+/// After this many steps of SQLite's virtual machine, a query looks at the clock: some tens of microseconds.
 const STEPS: i32 = 1000;
 
-/// The time that a connection may take, and whether anybody still waits for it.
+/// The time that a connection may take, and whether its result is still wanted.
 #[derive(Debug)]
 pub(crate) struct Budget {
     since: Instant,
@@ -48,7 +48,7 @@ impl Budget {
         self.is_gone.store(false, Ordering::Relaxed);
     }
 
-    /// Nobody waits for the result.
+    /// The result is no longer wanted.
     pub(crate) fn give_up(&self) {
         self.is_gone.store(true, Ordering::Relaxed);
     }
@@ -83,7 +83,7 @@ pub(crate) struct Readers {
     path: PathBuf,
     file: FileId,
     is_retired: Arc<AtomicBool>,
-    /// Shared by all who read the file.
+    /// Shared by all readers of the file.
     users: Arc<()>,
     #[expect(clippy::vec_box, reason = "they come and go with each request, and have hundreds of bytes")]
     idle: Mutex<Vec<Box<Reader>>>,
@@ -107,7 +107,7 @@ impl Readers {
         Arc::strong_count(&self.users) == 1
     }
 
-    /// One that nobody uses.
+    /// One that is not in use.
     pub(crate) fn take(&self) -> Result<Box<Reader>, Problem> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(|| self.open(), Ok)
@@ -149,7 +149,7 @@ pub(crate) struct Found {
     pub(crate) total: Option<u64>,
 }
 
-/// What is to be known beside the rows.
+/// What is to be known besides the rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) format: Format,

@@ -43,7 +43,7 @@ impl fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
-/// Tells whoever makes the answer that nobody waits for it, when it is dropped.
+/// When dropped, tells the producer of the answer that it is no longer wanted.
 pub(crate) struct GiveUp(Box<dyn Fn() + Send + Sync>);
 
 impl GiveUp {
@@ -191,6 +191,6 @@ pub(crate) async fn pass_over(body: &mut Incoming, limits: &Limits) {
             rest = less;
         }
     };
-    // Who sends too slowly is cut off.
+    // A client that sends too slowly is cut off.
     let _ = timeout(PASS_OVER, all).await;
 }

@@ -1,4 +1,4 @@
-//! Who may do what: the `Host` of requests, the token, and where requests that change something come from.
+//! Access: the `Host` of requests, the token, and the origin of requests that change something.
 //!
 //! A page in a browser can send requests to this server. It cannot read what it gets, unless its own name leads to this
 //! server (DNS rebinding), which is why a `Host` that is not this server's is refused. And it can send forms, whose

@@ -37,7 +37,7 @@ impl Journal {
             let (sender, lines) = sync_channel::<Vec<u8>>(WAITING);
             std::thread::spawn(move || {
                 for line in lines {
-                    // If nobody reads standard error, there is nobody to tell.
+                    // If standard error is closed, there is no place to report it.
                     let _ = std::io::stderr().write_all(&line);
                 }
             });

@@ -1,4 +1,4 @@
-//! Bodies, headers, compression, TLS, and who may ask.
+//! Bodies, headers, compression, TLS, and access.
 
 pub(crate) mod body;
 pub(crate) mod guard;

@@ -115,7 +115,7 @@ impl<'t> Ask<'t> {
         let mut values = values.to_vec();
         let integer = |value: u64| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
         values.push(integer(rows_max));
-        // SQLite looks into a bare parameter while it prepares, and would prepare anew for each value.
+        // SQLite looks into a bare parameter while it prepares, and would prepare again for each value.
         sql.push_str(" limit +?");
         sql.push_str(&values.len().to_string());
         if self.offset > 0 {

@@ -8,7 +8,7 @@ use jird::{Kind, Parser};
 use jird_formats::sqlite::quote;
 use jird_formats::{Row, Rows};
 
-/// A checked body: objects, of which no key repeats.
+/// A checked body: objects without repeated keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Input<'b> {
     Object(&'b [u8]),

@@ -82,7 +82,7 @@ impl Sieve<'_> {
             offsets.push(row.offset());
             ControlFlow::Continue(())
         };
-        // What the disk made of a line is no match.
+        // A line that the disk corrupted does not match.
         let bad = |_: jird::lines::Bad<'_>| ControlFlow::Continue(());
         self.scanner.scan_all(lines, &self.projection, Some(filter), found, bad);
         Some(offsets)

@@ -69,7 +69,7 @@ pub(crate) async fn change(
     let job = move || {
         database.check()?;
         let written = write(&writer, &method, &wanted, (&received.bytes, media), preferences, &terms, &turn)?;
-        // What was written to a file that is not served any more is not there for those who ask.
+        // What was written to a file that is no longer served is not there for clients.
         database.check()?;
         answer(&method, &wanted, &terms, written)
     };

@@ -19,7 +19,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// The script is written in parts, of which each needs those before it.
+/// The script is written in parts, and each needs those before it.
 const SCRIPT: &str = concat!(
     include_str!("page/base.js"),
     include_str!("page/value.js"),

@@ -1,4 +1,4 @@
-//! What queries in SQL share: places for so many at a time.
+//! What SQL queries share: a limited number of places.
 
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;

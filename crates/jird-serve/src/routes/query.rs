@@ -207,7 +207,7 @@ fn run(query: Query, mut out: Long, place: Arc<OwnedSemaphorePermit>, database: 
     // What still runs, after an error, ends.
     query.interrupt().stop();
     drop(query);
-    // Whoever has the answer may ask again at once.
+    // A client that has the answer may ask again at once.
     let over = Instant::now();
     while Arc::strong_count(&place) > 1 && over.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(1));

@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// The most time and bytes for an answer that is made at once, on the thread that serves connections. What takes more
-/// is begun anew by a thread of its own.
+/// is started again on a thread of its own.
 const SHORT_TIME: Duration = Duration::from_millis(3);
 const SHORT_BYTES: usize = 256 << 10;
 /// How long an answer that a thread makes waits for the lock of another program.

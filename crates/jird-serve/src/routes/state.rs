@@ -66,7 +66,7 @@ impl EventStore {
         Ok(Self { name, store, intake, follow: Follow::new(settings.limits.followers) })
     }
 
-    /// Tells those who follow that something was appended.
+    /// Tells followers that something was appended.
     pub(crate) fn appended(&self) {
         self.follow.tell();
     }

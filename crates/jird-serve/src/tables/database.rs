@@ -2,7 +2,7 @@
 //!
 //! Connections go on with the file that they have opened, whatever the path leads to. So each request asks the system
 //! which file that is, before and after its work. When it is another one, requests get 503 while the connections are
-//! closed, all of them before the new file is opened: the write-ahead log beside it has the old file's changes, and
+//! closed, all of them before the new file is opened: the write-ahead log next to it has the old file's changes, and
 //! SQLite would add them to the new one. The connection that writes is the last to be closed, because it empties the
 //! log into its own file and removes it.
 
@@ -27,7 +27,7 @@ pub(crate) struct Database {
     writes: bool,
     limits: Limits,
     opened: RwLock<Arc<Opened>>,
-    /// Somebody opens it again.
+    /// A thread is opening it again.
     is_opening: AtomicBool,
     /// Why it could not be opened again.
     trouble: Mutex<String>,
@@ -172,7 +172,7 @@ impl Opened {
         true
     }
 
-    /// Refuses to open another file beside the log of this one.
+    /// Refuses to open another file next to the log of this one.
     fn check_log(&self) -> Result<(), Error> {
         let log = *self.log.lock().unwrap_or_else(PoisonError::into_inner);
         match (FileId::of(&log_of(&self.path)), log) {

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A server of a store with so many events, of which those that arrived late come first.
+/// A server of a store with `events` events; those that arrived late come first.
 fn serve(events: u32, change: impl FnOnce(&mut Settings)) -> (Service, Writer) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
@@ -22,7 +22,7 @@ fn serve(events: u32, change: impl FnOnce(&mut Settings)) -> (Service, Writer) {
     (Service::start(folder, path, change), writer)
 }
 
-/// An event with this number, so many seconds after midnight.
+/// An event with this number, `second` seconds after midnight.
 fn append(writer: &Writer, number: u32, second: u32) {
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     let level = if number.is_multiple_of(10) { "Error" } else { "Information" };
@@ -259,7 +259,7 @@ fn followers_are_few_hear_of_the_server_and_end_with_it() {
     let mut followers = [Follower::new(&service, "", ""), Follower::new(&service, "", "")];
     service.send("GET", "/events", &[("Accept", "text/event-stream")], b"").is(503);
     for follower in &mut followers {
-        // Beside the chunks' lengths, nothing but comments and their ends.
+        // Besides the chunks' lengths, nothing but comments and their ends.
         let mut beats = 0;
         while beats < 3 {
             let line = follower.line();

@@ -1,4 +1,4 @@
-//! Requests that are no good.
+//! Bad requests.
 
 use crate::common::{Answer, Service, TASKS};
 use std::fmt::Write as _;
@@ -64,7 +64,7 @@ fn a_length_that_lies_harms_nobody() {
     assert!(status == 0 || status == 400, "{status}");
     // More than this server takes, which is told at once.
     assert_eq!(post("Content-Length: 99999999999\r\n", "{"), 413);
-    // Shorter: what comes after it is no request.
+    // Shorter: what comes after it is not a request.
     let status = post("Content-Length: 3\r\n", "{\"title\": \"x\"}");
     assert_eq!(status, 400);
     // Chunks that lie.
@@ -100,7 +100,7 @@ fn bodies_have_limits() {
         write!(chunked, "1000\r\n{}\r\n", " ".repeat(4096)).unwrap();
     }
     service.raw(chunked.as_bytes()).is(413);
-    // Somebody has begun to send much, and takes the room for it.
+    // A client has begun to send a large body, and takes the room for it.
     let mut slow = service.connect();
     let head = format!(
         "POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 50000\r\n\r\n",

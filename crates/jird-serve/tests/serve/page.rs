@@ -60,7 +60,7 @@ fn the_page_asks_for_nothing_from_elsewhere() {
         let answer = service.get(path);
         let text = answer.text();
         let outside = text.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://"));
-        // Names of the grammar of SVG, which nobody fetches.
+        // Namespace names of SVG, which are never fetched.
         assert!(outside.into_iter().all(|rest| rest.starts_with("://www.w3.org/2000/svg")), "{path}");
         for markup in
             ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "style=", "onclick=\""]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// A database, a store and files, one of which is served under another name, and one not at all.
+/// A database, a store and files; one is served under another name, and one not at all.
 fn serve(change: impl FnOnce(&mut Settings)) -> Service {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

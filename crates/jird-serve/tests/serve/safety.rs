@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Which requests are let in.
 
 use crate::common::{Service, TASKS};
 use jird_serve::{Server, Settings};

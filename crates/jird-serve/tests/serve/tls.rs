@@ -45,7 +45,7 @@ fn a_server_with_a_certificate_speaks_tls_and_nothing_else() {
     assert_eq!(get(&service, "/tasks?select=id&limit=1").is(200).text(), "[{\"id\":1}]\n");
     let long = get(&service, "/big").is(200);
     assert!(long.is_whole && long.tree().as_array().unwrap().len() == 20_000);
-    // Who speaks without it, or sends anything else, learns nothing and harms nobody.
+    // A client that speaks without it, or sends anything else, learns nothing and harms no one.
     assert_eq!(service.get("/tasks").status, 0);
     assert_eq!(service.raw(&[0x16; 5000]).status, 0);
     get(&service, "/tasks").is(200);

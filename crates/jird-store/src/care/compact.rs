@@ -50,7 +50,7 @@ impl Store {
             }
         }
         self.folder.keep_ballast();
-        // Whoever only compacts is told, too, what the logs lack.
+        // A compaction reports what the logs lack, too.
         for damage in self.snapshot()?.damage() {
             if !compacted.damage.contains(&damage) {
                 compacted.damage.push(damage);
@@ -128,7 +128,7 @@ fn compact_group(
             Err(error) => return Err(error),
         }
     }
-    // A lost index is made anew; lost events are not passed by.
+    // A lost index is rebuilt; lost events are not ignored.
     let lost: Vec<Damage> = damages.list().into_iter().filter(|damage| damage.events != Some(0)).collect();
     if !lost.is_empty() {
         compacted.damage.extend(lost);

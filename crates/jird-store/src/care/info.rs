@@ -44,7 +44,7 @@ pub struct SpanInfo {
     pub index_bytes: Option<u64>,
     /// Its blocks.
     pub blocks: u64,
-    /// Its blocks of which the index knows nothing, so that they are always read.
+    /// Its blocks that the index knows nothing about, so that they are always read.
     pub unknown_blocks: u64,
     /// The times of its first and its last event, in nanoseconds since 1970.
     pub times: (i64, i64),

@@ -1,5 +1,5 @@
-//! Care for a store: compaction, retention, checks, and what a person wants to know. All of it runs beside a writer and
-//! readers, in the same process or another.
+//! Care for a store: compaction, retention, checks, and what a person wants to know. All of it runs next to a writer
+//! and readers, in the same process or another.
 
 mod compact;
 mod export;

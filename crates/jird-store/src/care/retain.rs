@@ -10,7 +10,7 @@ use crate::store::Store;
 /// What retention did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
-    /// Span files that were removed, all events of which were older.
+    /// Span files that were removed because all of their events were older.
     pub spans_removed: u64,
     /// Their events.
     pub events_removed: u64,

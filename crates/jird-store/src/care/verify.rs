@@ -21,7 +21,7 @@ pub struct Verified {
     pub events: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Index files that were made anew.
+    /// Index files that were rebuilt.
     pub repaired: u64,
     /// How many losses of events were accepted: nothing tells them any more.
     pub accepted: u64,

@@ -116,7 +116,7 @@ impl ColumnPlan {
         fields.map(|(path, kind)| ArrowField::new(path.to_string(), kind.data_type(), true)).collect()
     }
 
-    /// The path that a field's name means. `None` if it is no column of this kind.
+    /// The path that a field's name means. `None` if it is not a column of this kind.
     pub fn path_of(name: &str) -> Option<Path> {
         let keys = name.strip_prefix('/')?.split('/');
         Some(keys.fold(Path::root(), |path, key| path.key(key.replace("~1", "/").replace("~0", "~"))))

@@ -1,8 +1,8 @@
-//! Small columns beside the documents of a block, by which conditions are decided without looking at text.
+//! Small columns next to the documents of a block, by which conditions are decided without looking at text.
 //!
-//! A [`ColumnPlan`] says which paths have a column in a span, and of which type: doubles, texts or booleans. It
-//! [builds](ColumnPlan::build) an Arrow array per path and block, which is stored beside the documents. [`Columns`] are
-//! such arrays, read back: they [`decide`](Columns::decide) which rows of the block cannot match.
+//! A [`ColumnPlan`] says which paths have a column in a span, and its type: doubles, texts or booleans. It
+//! [builds](ColumnPlan::build) an Arrow array per path and block, which is stored next to the documents. [`Columns`]
+//! are such arrays, read back: they [`decide`](Columns::decide) which rows of the block cannot match.
 //!
 //! A row is left out only if it surely does not match, although a column knows less than a document does:
 //!
@@ -31,7 +31,7 @@ pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};
 pub use decide::Columns;
 pub use fields::Fields;
 
-/// What a column shows of a block, and what it does not. It takes a byte beside the array.
+/// What a column shows of a block, and what it does not. It takes one byte in addition to the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnFacts(u8);
 

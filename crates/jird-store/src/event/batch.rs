@@ -24,8 +24,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Checks and minifies the lines of a piece of NDJSON. Blank lines are no events; the last line feed may be missing.
-    /// `bad` gets the offset of each line that is no JSON or too long, its bytes, and its error, the offset of which is
+    /// Checks and minifies the lines of a piece of NDJSON. Blank lines are skipped; the last line feed may be missing.
+    /// `bad` gets the offset of each line that is invalid JSON or too long, its bytes, and its error, whose offset is
     /// that in `lines`.
     ///
     /// Numbers and strings keep their text; only white space between tokens goes. Linear in the lines.

@@ -9,7 +9,7 @@ pub use rows::Key;
 pub(crate) use rows::{Clip, LoggedBatch, Row, sorted_rows};
 
 /// What the times of some events say about their order: the width of their texts if all of them have their time in a
-/// text of this width, the order of which is the order of the events.
+/// text of this width, and these texts sort as the events do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TextOrder {
     /// There are no events.

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the files of a store are, if it is no folder of this machine: in an object store, say. They are only read.
+/// Where the files of a store are, if it is not a local folder: in an object store, say. They are only read.
 pub trait Objects: fmt::Debug + Send + Sync {
     /// Opens a file. What is read later is of the file as it is now, or reading fails.
     ///
@@ -31,7 +31,7 @@ impl fmt::Debug for Object {
     }
 }
 
-/// Such files, of which nothing is written.
+/// Such files; they are never written.
 #[derive(Debug)]
 pub(crate) struct ForeignFiles(pub(crate) Arc<dyn Objects>);
 

@@ -32,7 +32,7 @@ pub(crate) trait Files: Debug + Send + Sync {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>>;
     /// Adds bytes to the end of a file, which is made if it is not there. Several processes may do so.
     fn add(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Opens a file for reading. What is no regular file is refused.
+    /// Opens a file for reading. Anything but a regular file is refused.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>>;
     /// Gives a file another name, and replaces a file that has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;

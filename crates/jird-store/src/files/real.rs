@@ -1,5 +1,5 @@
 //! The files of the operating system. A new file belongs to the owner and the group of its folder, and its mode is the
-//! folder's: maintenance as root locks no service out, and who may read the store may read its new files, too.
+//! folder's: maintenance as root locks no service out, and a user who may read the store may read its new files, too.
 
 use super::{Files, Input, Lock, Output};
 use jird::hooks::lines::ReadAt;

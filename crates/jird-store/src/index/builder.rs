@@ -15,7 +15,7 @@ const PAIR_BITS: usize = 16;
 /// Bits per word.
 const WORD_BITS: usize = 8;
 
-/// A filter takes at most one byte for each so many bytes of documents.
+/// A filter takes at most one byte per this many bytes of documents.
 const FILTER_SHARE: usize = 30;
 
 /// Makes the index of one span: call [`begin_block`](Self::begin_block), [`add`](Self::add) for each event, and
@@ -75,8 +75,8 @@ impl IndexBuilder {
         (self.bytes, self.unknown) = (0, false);
     }
 
-    /// Adds an event to the block: one JSON value without white space between its tokens and without a line feed. An
-    /// event that is something else makes the block one of which nothing is known.
+    /// Adds an event to the block: one JSON value without white space between its tokens and without a line feed. After
+    /// any other event, nothing is known about the block.
     pub fn add(&mut self, event: &[u8]) {
         self.bytes += event.len() + 1;
         self.unknown |= self.found.event(event).is_none();

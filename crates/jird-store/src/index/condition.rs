@@ -64,7 +64,7 @@ pub(crate) struct On {
     pub(crate) pairs: Option<Vec<u64>>,
 }
 
-/// Texts of which a record must have one.
+/// Texts; a record must have one of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
     /// The hashes of the words of each text.
@@ -74,7 +74,7 @@ pub(crate) struct Words {
 }
 
 impl Condition {
-    /// A predicate whose slots are these paths. A slot that is not among them is one of which nothing is known.
+    /// A predicate whose slots are these paths. Nothing is known about a slot that is not among them.
     pub fn new(predicate: &Predicate, paths: &[Path]) -> Self {
         let projection = Projection::new(paths);
         Self { root: Compile { projection: &projection }.node(predicate, true), paths: paths.to_vec() }

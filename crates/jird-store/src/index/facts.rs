@@ -26,7 +26,7 @@ pub(crate) struct FieldFacts {
     /// Of each block that has ended since the path was first seen, from `first_block` on.
     pub(crate) kinds: Vec<u8>,
     pub(crate) first_block: usize,
-    /// Of each such block that has a number: two bounds, each with its length before it.
+    /// Two bounds for each such block that has a number, each with its length before it.
     pub(crate) ranges: Vec<u8>,
     hash: u64,
     now: FieldKinds,

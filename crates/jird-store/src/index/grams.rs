@@ -67,7 +67,7 @@ pub(crate) fn grams(text: &[u8]) -> impl Iterator<Item = u32> {
 
 /// The different parts of the texts of a block.
 pub(crate) struct Grams {
-    /// A bit for each part: two megabytes, of which a block touches little.
+    /// A bit for each part: two megabytes; a block touches little of them.
     bits: Box<[u64]>,
     found: Vec<u32>,
 }

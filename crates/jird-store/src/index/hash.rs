@@ -1,8 +1,8 @@
 //! The hash of paths, values and parts of the index. It is a part of the format: it may not change without a new
 //! version.
 //!
-//! It folds the 128-bit product of two words, as wyhash does. Whoever writes events may find values that collide: that
-//! makes a filter say "may" more often, never "no".
+//! It folds the 128-bit product of two words, as wyhash does. An attacker may find values that collide: that makes a
+//! filter say "may" more often, never "no".
 
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const KEYS: [u64; 4] = [0xA076_1D64_78BD_642F, 0xE703_7ED1_A0B4_28DB, 0x8EBC_6AF0_9C88_C6E3, 0x5899_65CC_7537_4CC3];

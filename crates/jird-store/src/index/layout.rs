@@ -29,7 +29,7 @@ pub(crate) const HEADER: usize = 64;
 
 /// A flag of a block: of it nothing is known.
 pub(crate) const UNKNOWN: u8 = 1;
-/// A flag of a block: it has paths that are no fields.
+/// A flag of a block: it has paths that are not fields.
 pub(crate) const HAS_OTHERS: u8 = 2;
 /// A flag of a block: it has more pairs than are counted.
 pub(crate) const NO_PAIRS: u8 = 4;

@@ -129,7 +129,7 @@ struct Extreme {
     token: Vec<u8>,
     /// The token as a double.
     size: f64,
-    /// Another token of which this is true, and that is as large, is the same number.
+    /// If this is true of another token, and it is as large, it is the same number.
     is_told: bool,
 }
 

@@ -54,7 +54,7 @@ enum Asked {
 }
 
 impl SpanIndex {
-    /// Opens the index that takes `len` bytes of a source from `offset` on, of a span of so many blocks, if that is
+    /// Opens the index that takes `len` bytes of a source from `offset` on, of a span with `blocks` blocks, if that is
     /// known. Reads its header and its table: about a kilobyte, and four bytes per run.
     pub fn open(source: Arc<dyn ReadAt>, offset: u64, len: u64, blocks: Option<usize>) -> Result<Self, Wrong> {
         if len < HEADER as u64 || offset.checked_add(len).is_none() {
@@ -67,7 +67,7 @@ impl SpanIndex {
         Ok(Self { source, offset, header, table })
     }
 
-    /// The same for an index in memory, of which it makes a copy.
+    /// The same for an index in memory, which it copies.
     pub fn of_bytes(bytes: &[u8], blocks: usize) -> Result<Self, Wrong> {
         Self::open(Arc::new(Owned(bytes.into())), 0, bytes.len() as u64, Some(blocks))
     }
@@ -119,7 +119,7 @@ impl SpanIndex {
         paths
     }
 
-    /// The number of blocks of which the index knows nothing, and of those that have paths which are not indexed.
+    /// The number of blocks that the index knows nothing about, and of those that have paths which are not indexed.
     pub fn unknown(&self) -> (usize, usize) {
         let count = |flag| self.table.flags.iter().filter(|flags| *flags & flag != 0).count();
         (count(UNKNOWN), count(HAS_OTHERS))

@@ -17,8 +17,8 @@ pub(crate) struct Found {
     pub(crate) seen: Seen,
     pub(crate) pairs: Vec<u64>,
     open: Vec<Frame>,
-    /// Values that a block had already are skipped by their hash. Whoever writes events must not know that hash:
-    /// two texts of one hash would leave the second one without words.
+    /// Values that a block had already are skipped by their hash. A client must not be able to predict that hash: of
+    /// two texts with one hash, the second would be left without words.
     secret: u64,
     /// A text between its quotes, decoded.
     decoded: String,

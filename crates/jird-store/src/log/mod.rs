@@ -24,7 +24,7 @@
 //! copied here from another log, store or state is none of its batches. Arrival numbers have no gaps, so `logs` knows
 //! which events are missing, wherever the damage is.
 //!
-//! A process that was killed leaves part of a batch at the end, which nobody had been told was safe. A reader stops there.
+//! A process that was killed leaves part of a batch at the end, which was never acknowledged. A reader stops there.
 //!
 //! Logs of the first format (`jirdlog1`) are read, too: they have no head but these 8 bytes, and their batches neither
 //! the identity nor a mark.

@@ -1,4 +1,4 @@
-//! Reading a log, of which nothing is believed.
+//! Reading a log, without trusting anything in it.
 
 use super::{
     BATCH_MAGIC, FIRST_BATCH_MAGIC, FIRST_FIXED_BYTES, FIRST_LOG_MAGIC, FIXED_BYTES, LOG_MAGIC, START_BYTES,
@@ -22,7 +22,7 @@ pub(crate) struct LogContent {
     pub(crate) has_bad_end: bool,
     /// The identity with which it was read.
     pub(crate) identity: Option<u64>,
-    /// How many bytes at the end are no whole batch, and look as if they were being written.
+    /// How many bytes at the end are not a whole batch, and look as if they were being written.
     pub(crate) torn_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `TAKEN`: how many events were acknowledged, beside the log in which they are.
+//! `TAKEN`: how many events were acknowledged, next to the log that has them.
 //!
 //! ```text
 //! two slots of 512 bytes, the rest of each is 0:
@@ -30,8 +30,8 @@ const NOTE_BYTES: usize = 32;
 pub(crate) struct Taken(Vec<(u64, u64)>);
 
 impl Taken {
-    /// Reads the notes. A reader beside a writer reads them before the manifest: then the files that the manifest names
-    /// have all that they say. If they cannot be read, nothing is known.
+    /// Reads the notes. A reader that runs next to a writer reads them before the manifest: then the files that the
+    /// manifest names have all that they say. If they cannot be read, nothing is known.
     pub(crate) fn read(folder: &Folder) -> Self {
         if !folder.files.is_local() {
             return Self::default();

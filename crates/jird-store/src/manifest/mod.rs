@@ -78,7 +78,7 @@ impl Manifest {
     }
 }
 
-/// What a program must know to read a store, or to change it, beside the format: names of features.
+/// What a program must know besides the format to read or to change a store: names of features.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
     pub(crate) read: Vec<String>,

@@ -22,7 +22,8 @@ pub(crate) trait Section: Sized {
     fn read(value: Value<'_>) -> Option<Self>;
 }
 
-/// Noted in a manifest that was made again from other files: which stretches of which files were ingested is lost.
+/// Noted in a manifest that was rebuilt from other files: the record of which stretches of which files were ingested is
+/// lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourcesLost;
 

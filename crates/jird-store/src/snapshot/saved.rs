@@ -25,7 +25,7 @@ pub struct Saved {
     pub by_words: u64,
     /// Ruled out by the keys and kinds of values.
     pub by_keys: u64,
-    /// Blocks of which no document was read because columns answered.
+    /// Blocks whose documents were not read because columns answered.
     pub by_columns: u64,
 }
 

@@ -253,7 +253,7 @@ impl Text {
         })
     }
 
-    /// The number of the span of which a block is, if it is of one.
+    /// The number of the span that a block belongs to, if any.
     ///
     /// # Panics
     /// If the block is one of another text.
@@ -272,13 +272,13 @@ impl Text {
     }
 
     /// Which kinds of values the events of this text have at a path; `None` if no index knows. Of an event that has a
-    /// key twice, the values of both may count. Reads something of each span, but for the field of the time, of which
-    /// the manifest knows enough if the text [is ordered by](Self::is_ordered_by) it.
+    /// key twice, the values of both may count. Reads something of each span, except for the time field, which the
+    /// manifest knows enough about if the text [is ordered by](Self::is_ordered_by) it.
     pub fn kinds(&self, path: &Path) -> Option<FieldKinds> {
         if !self.sections.is_empty() && self.is_ordered_by(path) {
             return Some(FieldKinds::STRING);
         }
-        // Of the blocks that are here whole, and of those of which some events are elsewhere.
+        // For the blocks that are here whole, and for those with some events elsewhere.
         let (mut whole, mut cut) = (FieldKinds::NONE, FieldKinds::NONE);
         for (number, section) in self.sections.iter().enumerate() {
             if section.is_cut() {

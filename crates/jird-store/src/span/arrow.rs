@@ -19,8 +19,8 @@ const ARRIVAL: usize = 3;
 const OFFSETS: usize = 5;
 const DOCUMENT: usize = 6;
 
-/// The columns of a span file: `time`, `arrival` and `document` first, then those beside the documents. The type of
-/// `document` is `Utf8` in the file.
+/// The columns of a span file: `time`, `arrival` and `document` first, then the extra columns. The type of `document`
+/// is `Utf8` in the file.
 pub(super) fn schema(document: DataType, base: u64, more: Vec<Field>) -> Schema {
     let zone = Some("UTC".into());
     let mut fields = vec![
@@ -49,15 +49,15 @@ pub(super) struct BatchLayout {
     pub(super) arrivals: Range<usize>,
     pub(super) offsets: Range<usize>,
     pub(super) documents: Range<usize>,
-    /// The buffers of the columns beside the documents.
+    /// The buffers of the extra columns.
     pub(super) others: Vec<Range<usize>>,
     /// Where the message ends.
     pub(super) end: usize,
     pub(super) compression: Compression,
 }
 
-/// Reads the metadata at the start of a message; the body need not be there. `None` if it is no record batch, or none of
-/// a span.
+/// Reads the metadata at the start of a message; the body need not be there. `None` if it is not a record batch of a
+/// span.
 pub(super) fn layout(message: &[u8]) -> Option<BatchLayout> {
     let rest = message.strip_prefix(&CONTINUATION)?;
     let (len, rest) = rest.split_first_chunk::<4>()?;

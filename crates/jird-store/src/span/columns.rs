@@ -1,4 +1,4 @@
-//! The columns beside the documents, as they lie in a file. Nothing in it is believed.
+//! The columns next to the documents, as they lie in a file. Nothing in it is trusted.
 
 use super::arrow;
 use crate::column::{Column, ColumnFacts, ColumnType};

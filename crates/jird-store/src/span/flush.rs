@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-/// After so many bytes, the system is asked to begin. A seal of 32 MB then waits for the last of them.
+/// After this many bytes, the system is asked to begin. A seal of 32 MB then waits only for the last of them.
 const FLUSH_BYTES: u64 = if cfg!(test) { 64 << 10 } else { 4 << 20 };
 
 /// A file that grows.

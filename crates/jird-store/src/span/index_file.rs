@@ -1,4 +1,4 @@
-//! The file beside a span: its table of blocks, and its indexes in pages with a checksum each.
+//! The index file of a span: its table of blocks, and its indexes in pages with a checksum each.
 //!
 //! ```text
 //! "jirdidx1"                  8 bytes

@@ -1,4 +1,4 @@
-//! Span files: immutable Arrow IPC files of events in their order, each with a file of indexes beside it.
+//! Span files: immutable Arrow IPC files of events in their order, each with a file of indexes.
 //!
 //! A record batch is a block: about 256 KB of events. Its columns are `time`, `arrival` and `document`; each document
 //! ends with a line feed, so that the values of the column, which lie one after the other, are NDJSON that needs no

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// No events take as many times the bytes of their file: Zstandard, which compresses best, makes 512 KB of the same byte
-/// 40 bytes, and each block has more than that beside it.
+/// 40 bytes, and each block has more overhead than that.
 const UNPACKED_MAX: u64 = 20_000;
 
 /// An open span.

@@ -32,7 +32,7 @@ impl SpanFile {
         }
     }
 
-    /// The columns beside the documents of a block, and where each event begins in the documents. `None` if they serve
+    /// The columns next to the documents of a block, and where each event begins in the documents. `None` if they serve
     /// neither a condition nor a reader of these fields, or cannot be read, which is noted: then the documents must be.
     pub(crate) fn columns(
         &self,

@@ -16,7 +16,7 @@ pub(crate) struct Table {
     /// The highest arrival number.
     pub(crate) arrival_last: u64,
     pub(crate) compression: Compression,
-    /// The fields that lie beside the documents, and their types.
+    /// The fields that are stored as columns, and their types.
     pub(crate) columns: Vec<(Path, ColumnType)>,
     pub(crate) blocks: Vec<BlockEntry>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct BlockEntry {
     pub(crate) last: Key,
     /// The checksums of the three stretches; `None` if the table was made from a file without one.
     pub(crate) sums: Option<[u64; 3]>,
-    /// What each column beside the documents does not show.
+    /// What each of these columns does not show.
     pub(crate) facts: Vec<ColumnFacts>,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct SpanWriter {
     fresh: Fresh,
     path: PathBuf,
     file: Flushed,
-    /// The Arrow writer, when the first block is there, which says of which types the columns are. What it wrote and is
+    /// The Arrow writer, when the first block is there, which tells the types of the columns. What it wrote and is
     /// not in the file yet.
     arrow: Option<Arrow>,
     settings: Settings,
@@ -257,8 +257,8 @@ impl Arrow {
     }
 }
 
-/// Makes the index file of a span anew, from what can be read of the span. A block that cannot be read stays without
-/// an index entry that could rule it out.
+/// Rebuilds the index file of a span from what can be read of the span. A block that cannot be read gets no index entry
+/// that could rule it out.
 pub(crate) fn rebuild_index(folder: &Folder, span: &SpanFile) -> Result<(), Error> {
     let indexes = Indexes::start()?;
     for block in 0..span.table().blocks.len() {
@@ -274,7 +274,7 @@ pub(crate) fn rebuild_index(folder: &Folder, span: &SpanFile) -> Result<(), Erro
     folder.sync()
 }
 
-/// Writes an index file beside its place and then puts it there: a reader may have the old one open.
+/// Writes an index file next to its place and then moves it there: a reader may have the old one open.
 fn write_index(folder: &Folder, number: u64, table: &str, index: &[u8]) -> Result<(), Error> {
     let (path, new) = (folder.index(number), folder.file(&format!("span-{number}.index.new")));
     let write = || {

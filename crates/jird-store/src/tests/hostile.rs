@@ -84,7 +84,7 @@ fn a_flipped_bit_is_told_and_costs_a_block_at_most() {
     }
 }
 
-/// What is noted beside the files that have the events.
+/// Notes, as opposed to the files that have the events.
 fn is_note(path: &Path) -> bool {
     path.ends_with("TAKEN") || path.ends_with("MANIFEST.copy")
 }

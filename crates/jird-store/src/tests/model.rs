@@ -1,4 +1,4 @@
-//! A plain list of events, and a store on a simulated disk beside it.
+//! A plain list of events, and next to it a store on a simulated disk.
 
 use crate::event::Batch;
 use crate::files::simulated::{Disk, Trouble};
@@ -54,7 +54,7 @@ pub(super) struct Run {
     pub(super) writer: Option<Writer>,
     /// What is surely there.
     pub(super) events: Vec<Event>,
-    /// Batches of which nobody was told whether they are there.
+    /// Batches that were neither acknowledged nor refused.
     doubtful: Vec<Vec<Event>>,
     /// Times before which events may have been removed, and the number of the next event then.
     doubtful_cuts: Vec<(u64, u64)>,

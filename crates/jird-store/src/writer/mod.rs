@@ -91,7 +91,7 @@ struct State {
     /// Batches that were appended, and those of them that are durable.
     appended: u64,
     synced: u64,
-    /// Logs before the current one of which not everything is durable, each with the number of the last batch in it.
+    /// Logs before the current one that are not fully durable, each with the number of the last batch in it.
     unsynced: Vec<(u64, Arc<dyn Output>)>,
     is_syncing: bool,
     /// Why nothing works any more.
@@ -150,7 +150,7 @@ impl Writer {
     fn append_marked(&self, mut batch: Batch, mut mark: Mark) -> Result<Ticket, Error> {
         let mut state = self.shared.room()?;
         if batch.is_open() {
-            // By the one who appends: a thread that prepares batches would take the time before the batch has its place.
+            // Taken here: a thread that prepares batches would take the time before the batch has its place.
             let now = state.clock.now();
             batch.arrive(now);
             mark.clock = Some(now);
@@ -173,7 +173,7 @@ impl Writer {
         state.sources.note(&mark);
         state.arrivals += batch.events();
         if self.shared.options.sync != Sync::Batch {
-            // Nobody waits: it is acknowledged as soon as this returns.
+            // No client waits: it is acknowledged as soon as this returns.
             let arrivals = state.arrivals;
             state.taken.note(arrivals);
         }
@@ -201,7 +201,7 @@ impl Writer {
     /// the same time share one `fsync`.
     ///
     /// # Errors
-    /// It is not surely durable. After a failed `fsync` nobody can say what is on the disk, and the writer is `Closed`.
+    /// It is not surely durable. After a failed `fsync` the state of the disk is unknown, and the writer is `Closed`.
     pub fn commit(&self, ticket: Ticket) -> Result<(), Error> {
         match self.shared.options.sync {
             Sync::Batch => self.shared.sync_to(ticket.0),

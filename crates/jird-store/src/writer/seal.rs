@@ -24,7 +24,7 @@ impl Shared {
             let has_spare = state.spare.is_some();
             drop(state);
             if !has_spare {
-                // If it cannot be made, whoever needs it makes it, and is told why not.
+                // If it cannot be made, the code that needs it tries again and reports the error.
                 let spare = self.begin_log().ok();
                 self.state().spare = spare;
             }
@@ -33,7 +33,7 @@ impl Shared {
             match result {
                 Ok(spans) => {
                     state.sealing = None;
-                    // The span is on disk, so nobody need wait until its logs are.
+                    // The span is on disk, so there is no need to wait for its logs.
                     Self::note_synced(&mut state, job.last);
                     state.totals.spans += spans;
                 }

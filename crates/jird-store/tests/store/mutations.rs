@@ -165,7 +165,7 @@ fn mutate(random: &mut Random, folder: &Path, example: &Example, other: &Example
             return format!("{name} as {to}, copied: {is_copied}");
         }
         _ => {
-            // The manifest of an earlier state, as somebody puts it back who has no other.
+            // The manifest of an earlier state, as restored by an operator who has no other.
             let (name, content) = before.iter().find(|(name, _)| name == "MANIFEST").unwrap();
             fs::write(folder.join(name), content).unwrap();
             return "the manifest of before".into();

@@ -1,4 +1,4 @@
-//! Several processes: a writer that is killed at any moment, beside readers, compactions and retention.
+//! Several processes: a writer that is killed at any moment, with readers, compactions and retention.
 
 use crate::common::{Scratch, all, batch, options, read};
 use jird_store::{ErrorKind, Store, Window};
@@ -63,7 +63,7 @@ fn say(line: &str) {
 struct Hits {
     removals: u64,
     compactions: u64,
-    /// Compactions of which a file was left that the manifest does not name.
+    /// Compactions that left a file that the manifest does not name.
     half_written: u64,
     /// Of all compactions, those that ended, and those that merged spans.
     ended: u64,

@@ -1,4 +1,5 @@
-//! Folders that somebody else made or changed: nothing hangs, nothing is written elsewhere, and what is wrong is told.
+//! Folders that other programs made or changed: nothing hangs, nothing is written elsewhere, and every fault is
+//! reported.
 
 use crate::common::{Scratch, all, append, event, options, read};
 use jird::Path as FieldPath;
@@ -235,7 +236,7 @@ fn a_store_of_a_later_version_is_left_alone() {
     let later = format!("{line}\n{sum:016x}\n");
     fs::write(&manifest, &later).unwrap();
     assert_eq!(Store::open(scratch.path()).unwrap_err().kind(), ErrorKind::Version);
-    // Also by whoever opened it before.
+    // Also through a store that was opened before.
     assert_eq!(store.snapshot().unwrap_err().kind(), ErrorKind::Version);
     assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::Version);
     assert_eq!(store.retain(i64::MAX).unwrap_err().kind(), ErrorKind::Version);

@@ -83,7 +83,7 @@ proof! {
             let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1));
             _mm_cvtsi128_si64(product).cast_unsigned()
         };
-        /// The bytes that are no digits, the points and the zeros.
+        /// The bytes that are not digits, the points and the zeros.
         parts_of_number(bytes: &[u8; 32]) -> [u32; 3] = {
             let (bytes, zero) = (load_half(bytes), _mm256_set1_epi8(b'0'.cast_signed()));
             let other = _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(bytes, zero), _mm256_set1_epi8(9));
@@ -222,7 +222,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn mark_spaced(self, block: __m512i, behind: __m512i) -> __m512i {
-        // White space may be marked too, because it is no token.
+        // White space may be marked too, because it is not a token.
         self.with_high_bits(block, self.up_to_among(self.between_values(block), behind, b' '))
     }
 

@@ -63,7 +63,7 @@ pub(super) fn prefetch(blocks: &[[u8; BLOCK]; 2], distance: usize) {
         return;
     }
     for block in blocks {
-        // SAFETY: a prefetch of any address is no access; it never fails. SSE is part of the architecture.
+        // SAFETY: a prefetch of any address is not an access; it never fails. SSE is part of the architecture.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(distance).cast()) };
     }
 }

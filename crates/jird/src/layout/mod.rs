@@ -1,7 +1,7 @@
 //! Writes the same document in another layout: minified, indented, or canonical (RFC 8785).
 //!
 //! [`Minify`](Layout::Minify) and [`Indent`](Layout::Indent) change only the white space between tokens: numbers and
-//! strings keep their text. The canonical form writes everything anew.
+//! strings keep their text. The canonical form rewrites everything.
 
 mod canonical;
 mod rewrite;

@@ -172,7 +172,7 @@ impl Drop for StreamPiece {
 mod tests {
     use super::*;
 
-    /// Returns at most so many bytes at a time.
+    /// Returns at most this many bytes at a time.
     struct Few<'t>(&'t [u8], usize);
 
     impl Read for Few<'_> {

@@ -120,7 +120,7 @@ fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncS
     }
 }
 
-/// Sends an error after the values so far. Fails if nobody waits for them any more.
+/// Sends an error after the values so far. Fails if the receiver is gone.
 fn send_error<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) -> Result<(), SendError<Receiver<Made<T>>>> {
     let (to, made) = sync_channel(1);
     match to.try_send(vec![Err(error)]) {

@@ -153,13 +153,13 @@ fn long(digits: &[u8]) -> Option<bool> {
     if !(Word::LEN + 1..=3 * Word::LEN).contains(&end) {
         return None;
     }
-    // SAFETY: there are more than eight bytes, of which these are the first and the last eight.
+    // SAFETY: there are more than eight bytes; these are the first and the last eight.
     let (head, last) = unsafe { (Word::load_unchecked(digits, 0), Word::load_unchecked(digits, end - Word::LEN)) };
     // After the first eight bytes there must be digits only. Bytes that both words hold are checked with the first
     // word.
     let mut wrong = last.nondigits() >> (8 * (2 * Word::LEN).saturating_sub(end));
     if end > 2 * Word::LEN {
-        // SAFETY: there are more than sixteen bytes, of which these are the second eight.
+        // SAFETY: there are more than sixteen bytes; these are the second eight.
         wrong |= unsafe { Word::load_unchecked(digits, Word::LEN) }.nondigits();
     }
     if wrong != 0 {

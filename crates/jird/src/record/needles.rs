@@ -1,4 +1,4 @@
-//! Texts of which one must occur in the raw bytes of every record that a predicate can keep, so that other records
+//! Texts that rule out records: every record that a predicate can keep has one of them in its raw bytes, so the others
 //! need not be read. The idea is Sparser's (Palkar et al., "Filter Before You Parse", PVLDB 11(11), 2018); Sparser
 //! itself misses matches that are spelled with escapes.
 //!
@@ -48,7 +48,7 @@ pub(crate) struct Pair {
 }
 
 impl Needles {
-    /// Needles of which each record that satisfies `predicate` has at least one. `None` if the predicate gives no
+    /// Needles: each record that satisfies `predicate` has at least one of them. `None` if the predicate gives no
     /// needles, or too many.
     pub(crate) fn of(predicate: &Predicate, projection: &Projection) -> Option<Self> {
         let Needed { texts, .. } = Derive { projection }.of(predicate, true)?;
@@ -110,7 +110,7 @@ impl Needle {
     }
 }
 
-/// Texts of which a record must have at least one.
+/// Texts; a record must have at least one of them.
 struct Needed {
     texts: Vec<Box<str>>,
     /// Some of the texts are keys, which most records have.
@@ -125,7 +125,7 @@ impl Needed {
         Self { texts: vec![text], keys, bits }
     }
 
-    /// Combines requirements of which a record must meet at least one: `None` if any of them is unknown.
+    /// Combines alternative requirements, where a record must meet at least one: `None` if any of them is unknown.
     fn any(all: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         let mut needed = Self { texts: Vec::new(), keys: false, bits: u32::MAX };
         for part in all {

@@ -143,7 +143,7 @@ impl Matcher {
         (self.test)(text) == Some(true)
     }
 
-    /// The literals of which every passing text contains at least one; empty if none are known.
+    /// Literals such that every passing text contains at least one; empty if none are known.
     pub fn literals(&self) -> &[Box<str>] {
         &self.literals
     }
@@ -238,7 +238,7 @@ impl Predicate {
         }
     }
 
-    /// The texts of which every record that the predicate keeps contains at least one, with a quote where a string or
+    /// Texts such that every record that the predicate keeps contains at least one, with a quote where a string or
     /// key begins or ends. A scan that reads only records that may match searches for them. Empty if no such texts are
     /// known.
     ///

@@ -40,7 +40,7 @@ impl<const PULLED: bool> BracketSearch<PULLED> {
     }
 }
 
-/// Bits of which the kinds of all tokens have at least one, except ends.
+/// The kinds of all tokens except ends have at least one of these bits.
 const ABOVE_LINE_ENDS: u64 = 0x70;
 
 /// What a token adds to the depth, or [`LINE_END`].

@@ -4,7 +4,7 @@ use crate::kernel::{BLOCK, Kernel, Pass, Simd};
 use core::mem::MaybeUninit;
 
 /// Copies the bytes of `text` that are not `blank` to `out`, and returns their number. `out` must have room for them
-/// and for one block more. `blank` has a mask for each block of the text, the last of which may be short.
+/// and for one block more. `blank` has a mask for each block of the text; the last block may be short.
 pub(crate) fn compact(kernel: Kernel, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
     kernel.enter(Compact { text, blank, out })
 }

@@ -139,7 +139,7 @@ struct EscapeCheck<'a> {
 }
 
 impl EscapeCheck<'_> {
-    /// Checks all escapes of some blocks at once, of which the first is `index` of the chunk: a set bit of `escaped` is
+    /// Checks all escapes of some blocks at once; the first is block `index` of the chunk: a set bit of `escaped` is
     /// the byte after a backslash. After a `u` the next four bytes must be hexadecimal digits; they may be in the next
     /// block. Escapes that may be surrogates are checked one by one.
     #[inline(always)]

@@ -149,7 +149,7 @@ pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Car
     found
 }
 
-/// What pass one keeps of each block beside its tokens, for the check of numbers.
+/// What pass one keeps of each block besides its tokens, for the check of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Keeps {

@@ -62,7 +62,7 @@ pub(super) fn keeps(kernel: Kernel, chunk: &Chunk<'_>, mode: Mode, check: Number
     if mode == Mode::DocumentBlanks && wanted == Keeps::Scalars { Keeps::Nothing } else { wanted }
 }
 
-/// The number of bytes at the start of a chunk of which [`Sample`] looks at one block in eight.
+/// How many bytes at the start of a chunk are sampled: [`Sample`] looks at one block in eight.
 const SAMPLED: usize = 64 * BLOCK;
 
 /// Guesses by how many numbers a chunk has, and how dense they are, which check takes the least time: by masks of the

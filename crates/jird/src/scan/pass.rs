@@ -18,7 +18,7 @@ pub(super) struct PassOne<'a, const LINES: bool, const CHECK: bool, const KEEPS:
     pub(super) tokens: &'a mut Tokens,
 }
 
-/// What a pass over a chunk finds beside tokens.
+/// What a pass over a chunk finds besides tokens.
 struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> {
     simd: S,
     /// The offset of the first block, and the block before it.

@@ -541,7 +541,7 @@ impl Free<'_> {
         }
     }
 
-    /// Notes that one or two blocks, of which the first is `index` of the chunk, have escapes.
+    /// Notes that one or two blocks, starting at block `index` of the chunk, have escapes.
     #[inline(always)]
     pub(super) fn note_escapes(&mut self, index: usize, state: State) {
         self.escapes[self.escapes_len] = EscapeBlocks::new(index, state);

@@ -99,7 +99,7 @@ impl Document<'_> {
         value.first_word().addr().wrapping_sub(self.words.as_ptr().addr()) / size_of::<u64>()
     }
 
-    /// The value at a place, for who cannot keep a borrowed [`Value`]; `None` if no value begins there. Free.
+    /// The value at a place, for callers that cannot keep a borrowed [`Value`]; `None` if no value begins there. Free.
     #[doc(hidden)]
     #[inline]
     pub fn at_place(&self, place: usize) -> Option<Value<'_>> {
@@ -161,7 +161,7 @@ pub enum Technique {
     Batches,
     /// The numbers of chunks with many numbers are checked by masks, before pass two.
     NumbersByMasks,
-    /// In chunks of which half is digits, these are the masks of the text, and numbers are not gathered before.
+    /// In chunks that are half digits, these are the masks of the text, and numbers are not gathered before.
     NumbersInPlace,
     /// The numbers of all other chunks are checked one by one, in pass two.
     NumbersOneByOne,

@@ -1,7 +1,7 @@
 //! Writes strings and numbers straight into memory of the caller's, for output that is not a vector.
 //!
-//! Each function says how much room it needs. That is more than it writes: it stores whole words and blocks, of which
-//! only a part counts.
+//! Each function says how much room it needs. That is more than it writes: it stores whole words and blocks, and only a
+//! part of them counts.
 
 #![allow(unsafe_code, reason = "stores into room whose size is asserted or promised")]
 

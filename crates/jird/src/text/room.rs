@@ -1,6 +1,6 @@
 //! Appends whole words and blocks.
 //!
-//! The cheapest way to copy at most 32 bytes is to store 32 bytes, of which only some count. That needs room after the
+//! The cheapest way to copy at most 32 bytes is to store 32 bytes, although only some count. That needs room after the
 //! end of the output. This module keeps track of that room.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]

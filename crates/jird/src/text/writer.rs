@@ -6,7 +6,7 @@
 //! in memory, even from one function to the next.
 //!
 //! Each method of a writer makes room for what it writes and for [`SLACK`] bytes more. So it can store whole words and
-//! blocks of which only a part counts.
+//! blocks, even if only a part of them counts.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
 
@@ -331,7 +331,7 @@ impl<'o, S: Overflow> Writer<'o, S> {
         unsafe { self.out.buffer.as_mut_ptr().add(self.at) }
     }
 
-    /// Stores `bytes`, of which the first `len` count.
+    /// Stores `bytes`; the first `len` count.
     ///
     /// # Safety
     /// There is room for `len` bytes, and `len <= LEN`.

@@ -97,7 +97,7 @@ fn described(value: Value<'_>) -> String {
 #[test]
 fn json_checker_passes_and_fails_as_its_names_say() {
     let Some(root) = corpus() else { return };
-    // Grammatical numbers that only their size could make wrong, and a name that says that the file is no failure.
+    // Grammatical numbers that only their size could make wrong, and a name that says that the file is not a failure.
     let accepted = ["fail41_toolarge.json", "fail60.json", "fail73.json"];
     let documents = files(&root, "conformance/jsonchecker", ".json");
     for document in &documents {

@@ -164,7 +164,7 @@ fn category_of_bytes() {
         let error = jird::from_slice::<serde_json::Value>(text).unwrap_err();
         assert_eq!((error.is_syntax(), error.column()), (true, column));
     }
-    // A character that the end cuts off is no difference.
+    // A character that the end cuts off is not a difference.
     assert!(serde_json::from_slice::<serde_json::Value>(b"\"\xE2\x82").unwrap_err().is_eof());
     assert!(jird::from_slice::<serde_json::Value>(b"\"\xE2\x82").unwrap_err().is_eof());
 }

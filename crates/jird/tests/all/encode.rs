@@ -228,7 +228,7 @@ fn what_json_has_no_number_for_is_null_or_an_error() {
         let mut serializer = jird::Serializer::new(&mut text).refuse_non_finite();
         assert!((1, value).serialize(&mut serializer).unwrap_err().is_syntax());
         assert!((value as f32).serialize(&mut serializer).is_err());
-        // And goes on with the next, of which nothing is left over.
+        // And goes on with the next, and nothing is left over.
         (1, 0.5).serialize(&mut serializer).expect("finite");
         assert_eq!(text, b"[1,0.5]");
     }
@@ -553,7 +553,7 @@ fn writers_receive_whole_characters() {
     }
 }
 
-/// Takes so many bytes, a few at a time, and fails then.
+/// Takes this many bytes, a few at a time, and then fails.
 struct Failing {
     taken: Vec<u8>,
     room: usize,
@@ -678,7 +678,7 @@ thread_local! {
     static DEEPEST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// So many values in each other.
+/// This many nested values.
 struct Nested(usize);
 
 impl Serialize for Nested {

@@ -239,7 +239,7 @@ fn what_is_wrong_is_refused_as_by_a_parse() {
         let wanted = jird::validate(bytes).err();
         let (_, error) = sent(JsonSource::from_slice(bytes));
         if text.trim().is_empty() {
-            // No value is no record.
+            // An absent value is not a record.
             assert_eq!(error, None);
             continue;
         }
@@ -474,7 +474,7 @@ fn what_has_no_end_is_refused_in_time() {
     let mut source = JsonSource::from_reader(endless()).record_bytes_max(1 << 20);
     let Err(Failure::Source(error)) = source.send(&mut Log::default()) else { panic!("it has no end") };
     assert_eq!(error.code(), "size");
-    // Of a line, all goes: this one ends.
+    // A line is skipped whole: this one ends.
     let text = format!("1\n\"{}\"\n2\n", "x".repeat(5 << 20));
     let mut source = JsonSource::from_reader(text.as_bytes()).lines().check_first().record_bytes_max(1 << 20);
     let mut log = Log::default();

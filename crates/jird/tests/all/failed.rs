@@ -6,7 +6,7 @@ use jird::event::{Failure, Feed, Interest, JsonSource, Key, Sink, Source};
 use serde::ser::{Serialize, Serializer};
 use std::fmt;
 
-/// Counts what it is told, and fails at the call after so many.
+/// Counts its calls, and fails after this many.
 struct Fails {
     calls_left: usize,
     panics: bool,

@@ -186,7 +186,7 @@ proptest! {
         paths in prop::collection::vec(prop::sample::select(PATHS.to_vec()), 0..4),
     ) {
         let tree = Tree::parse(&text);
-        // Something of another record comes before, of which nothing may be left.
+        // Part of another record comes before; nothing of it may be left.
         let before = first;
         let filtered = |out: String| out.split_once('\n').map(|(_, line)| line.to_owned()).unwrap_or_default();
         let text = format!("{before} {text}");

@@ -145,7 +145,7 @@ fn a_string_of_100_mb_is_a_string() {
 #[test]
 fn what_is_longer_than_4_gb_is_refused_and_not_misread() {
     common::force_kernel();
-    // Zeroed memory that nobody writes to takes no room.
+    // Zeroed memory that is never written to takes no room.
     let text = vec![0; (1 << 32) + 1000];
     let limit = u64::from(u32::MAX) - 64;
     let size = |error: jird::Error| (error.code(), error.offset());
@@ -293,7 +293,7 @@ fn assert_linear(name: &str, make: impl Fn(usize) -> Vec<u8>, read: impl Fn(&[u8
     assert!(linear, "{name}: {small:?}, and {large:?} for 8 times as much");
 }
 
-/// Makes a text of about so many bytes.
+/// Makes a text of about this many bytes.
 type Make = Box<dyn Fn(usize) -> Vec<u8>>;
 
 #[test]

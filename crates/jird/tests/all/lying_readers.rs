@@ -161,7 +161,7 @@ struct PanicsOnce<'t> {
     panicked: bool,
 }
 
-/// What it panics with, of which the panic hook does not hear.
+/// What it panics with; the panic hook does not see it.
 struct Own;
 
 impl Read for PanicsOnce<'_> {

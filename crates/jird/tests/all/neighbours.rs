@@ -34,7 +34,7 @@ fn script(random: &mut Random, neighbour: u8) -> Vec<u8> {
     script
 }
 
-/// A number of at most so many bits, small as a rule.
+/// A number of at most this many bits, usually small.
 fn small(random: &mut Random, bits: usize) -> u8 {
     let limit = 1 << random.below(bits + 1);
     random.below(limit) as u8
@@ -44,7 +44,8 @@ fn steps_of(random: &mut Random, len: usize) -> Vec<u8> {
     (0..len).map(|_| if random.below(4) == 0 { random.pick(&STEPS) } else { random.bits() as u8 }).collect()
 }
 
-/// Some lines of JSON, of which a few are wrong; now and then with long strings, and with bytes that are no text behind them.
+/// Some lines of JSON, a few of them wrong; now and then with long strings, and with bytes after them that are not
+/// text.
 fn text(random: &mut Random) -> Vec<u8> {
     let count = random.below(6);
     let mut text = random::lines(random, count, 9);

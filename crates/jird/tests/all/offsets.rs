@@ -32,7 +32,7 @@ fn wanted(text: &[u8]) -> Wrong {
     Some((kind.code(), offset as u64, category))
 }
 
-/// A reader that gives so many bytes at a time.
+/// A reader that gives this many bytes at a time.
 struct Drops<'a>(&'a [u8], usize);
 
 impl Read for Drops<'_> {
@@ -57,7 +57,7 @@ fn drained(mut source: impl Source<Error = Error>) -> Result<(), Error> {
     }
 }
 
-/// Feeds a text in pieces of so many bytes. Returns what is wrong, and how much had been fed by then.
+/// Feeds a text in pieces of `bytes` bytes. Returns what is wrong, and how much had been fed by then.
 fn fed(text: &[u8], bytes: usize) -> (Wrong, usize) {
     let mut sink = Recording::default();
     let mut feed = Feed::new();
@@ -346,7 +346,7 @@ fn a_value_that_is_closed_before_the_wrong_byte_is_given() {
         (b"[1]\n\"a\"\xFF", 2),
         (b"{}[1]\x01", 2),
         (b"1 2 \xFF", 2),
-        // Nobody knows where this number would have ended.
+        // It is unknown where this number would have ended.
         (b"1 2\xFF", 1),
         (b"1 true\xFF", 1),
         (b"1 [2\xFF", 1),

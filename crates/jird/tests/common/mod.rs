@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folder named by `JIRD_CORPUS`, else `shared/corpus` beside the workspace or beside the folder that it is in.
+/// The folder named by `JIRD_CORPUS`, else `shared/corpus` next to the workspace or next to the folder that it is in.
 ///
 /// If there is none, says `skipped: corpus`, and the test passes; unless `JIRD_REQUIRE_ALL` is `1`: then it fails.
 #[allow(clippy::print_stdout, reason = "it is for readers of the log")]

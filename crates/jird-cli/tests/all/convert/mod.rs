@@ -36,7 +36,7 @@ fn every_format_gives_back_what_it_keeps() {
         let nested = nested.as_str().map_or_else(|| nested.clone(), |json| jird::from_str(json).unwrap());
         assert_eq!(nested, jird::json!([1, {"a": null}]), "{format}");
     }
-    // Nothing is left beside.
+    // Nothing else is left.
     assert!(folder.names().iter().all(|name| !name.contains("part")), "{:?}", folder.names());
 }
 
@@ -193,7 +193,7 @@ fn a_condition_chooses_records_of_every_format() {
     );
     let folder = folder.with("a.csv", "x,y\n1,2\n").with("b.csv", "y,x\n3,4\n");
     assert_eq!(folder.fine(&["--typed", "--where", "x = 4", "a.csv", "b.csv", "-"]), "{\"y\":3,\"x\":4}\n");
-    // Without types, a text of CSV is no number, and that is said.
+    // Without types, a text of CSV is not a number, and the message says so.
     let output = folder.run(&["--where", "id > 0", "there.csv", "-"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
     assert!(words(&output).contains("3 values have another type") && words(&output).contains("--typed"), "{output:?}");
@@ -275,7 +275,7 @@ fn stats_count_each_byte_once_although_columns_are_planned_first() {
         let output = folder.fed(args, text.as_bytes());
         assert!(words(&output).contains(wanted), "{args:?}: {}", words(&output));
     }
-    // Of a database nobody counts the bytes.
+    // The bytes of a database are not counted.
     folder.fine(&["a.ndjson", "a.db"]);
     let output = folder.run(&["--stats", "a.db", "c.ndjson"]);
     assert!(words(&output).contains("40001 records in ") && !words(&output).contains("MB"), "{}", words(&output));

@@ -82,7 +82,7 @@ fn feed(mut input: ChildStdin, enough: &AtomicBool) {
     }
 }
 
-/// Whether a file in the folder, whose name has this part, has so many bytes.
+/// Whether a file in the folder, whose name has this part, has `bytes` bytes.
 fn has(folder: &Folder, part: &str, bytes: u64) -> bool {
     let len = |name: &String| fs::metadata(folder.0.join(name)).map_or(0, |data| data.len());
     folder.names().iter().any(|name| name.contains(part) && len(name) >= bytes)
@@ -144,7 +144,7 @@ fn a_database_is_as_before_when_the_run_is_ended() {
         let run = Run::start(&folder, &args).until(|| has(&folder, "data.db", 4 << 20));
         assert!(!run.signal(signal).success());
         assert!(has(&folder, "data.db-journal", 1), "the journal takes it back");
-        // Read by us, who write nothing else.
+        // Read by jird, which writes nothing else.
         assert_eq!(folder.fine(&["data.db", "-"]), before);
         assert_eq!(folder.names(), ["data.db", "t.ndjson"]);
         folder.fine(&["t.ndjson", "data.db", "--append"]);
@@ -187,7 +187,7 @@ fn a_target_that_must_not_be_written_is_left_alone() {
         let path = folder.0.join(name);
         let before = fs::read(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-        // Whoever may write everything may write to a database of this mode.
+        // A user who may write everything may write to a database of this mode.
         let may_all = name == "old.db" && fs::File::options().write(true).open(&path).is_ok();
         if !may_all {
             fails(&folder, &["a.ndjson", name, "--table", "new"], 2, &[name, is]);
@@ -203,14 +203,14 @@ fn a_target_that_must_not_be_written_is_left_alone() {
 #[test]
 fn what_stands_in_for_a_file_stays() {
     let folder = Folder::new("odd").with("a.ndjson", "{\"a\":1}\n").with("real.csv", "old\n");
-    // A link is written through, and who may read the file stays the same.
+    // A link is written through, and the permissions of the file stay the same.
     fs::set_permissions(folder.0.join("real.csv"), fs::Permissions::from_mode(0o600)).unwrap();
     symlink("real.csv", folder.0.join("link.csv")).unwrap();
     folder.fine(&["a.ndjson", "link.csv"]);
     assert_eq!(folder.text("real.csv"), "a\n1\n");
     assert!(fs::symlink_metadata(folder.0.join("link.csv")).unwrap().is_symlink());
     assert_eq!(fs::metadata(folder.0.join("real.csv")).unwrap().permissions().mode() & 0o777, 0o600);
-    // A pipe is no file: written and read as it comes.
+    // A pipe is not a file: written and read as it comes.
     assert!(Command::new("mkfifo").arg(folder.0.join("pipe")).status().unwrap().success());
     for to in ["csv", "ndjson", "arrow"] {
         let reader = Command::new("timeout")
@@ -233,7 +233,7 @@ fn what_stands_in_for_a_file_stays() {
     assert_eq!(folder.text("b.csv"), "a\n1\n");
 }
 
-/// Runs a script, in a file system of its own that it may fill and close: `None` where the system lets nobody have one.
+/// Runs a script, in a file system of its own that it may fill and close: `None` where the system does not allow one.
 fn in_small_disk(folder: &Folder, script: &str) -> Option<Output> {
     let mount = "mkdir -p disk && mount -t tmpfs -o size=256k none disk";
     for unshare in [&["-m"][..], &["-rm"]] {

@@ -1,5 +1,5 @@
-//! `jird query`: results that are no numbers, several percentiles of one field, pipes that are named twice, and what is refused
-//! with advice.
+//! `jird query`: results that are not numbers, several percentiles of one field, pipes that are named twice, and what
+//! is refused with advice.
 
 use crate::folder::Folder;
 use std::os::unix::process::CommandExt;

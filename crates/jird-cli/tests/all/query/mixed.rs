@@ -115,7 +115,7 @@ fn a_type_that_changes_late_gives_the_same_answer() {
         .map(|line| jird::from_str::<jird::Json>(line).unwrap())
         .map(|row| (row["s"].to_string(), row["m"].to_string()))
         .collect();
-    // Of each group: the values i mod 1000 for every third i below 30,000, and a half each.
+    // In each group: the values i mod 1000 for every third i below 30,000, and a half each.
     let sum = |group: u64| (0..30_000).filter(|i| i % 3 == group).map(|i| i % 1000).sum::<u64>() + 5000;
     let wanted = [(sum(0), "\"x\""), (sum(1), "999.5"), (sum(2), "999.5")];
     assert_eq!(sums, wanted.map(|(sum, max)| (sum.to_string(), max.to_owned())));
@@ -259,7 +259,7 @@ fn sums_do_not_depend_on_the_order_of_records() {
     );
 }
 
-/// The answer, whatever is said beside it.
+/// The answer, whatever the notes say.
 fn answers(text: &str, sql: &str, wanted: &str) {
     let folder = Folder::new("answers").with("e.ndjson", text);
     let (out, said, code) = folder.query(&[sql, "e.ndjson"], b"");

@@ -627,7 +627,8 @@ fn every_way_of_checking_gives_the_same_of_good_records() {
     }
 }
 
-/// What `--check` and threads give for a condition, over lines of which few can match; and what `--stats` says of the search.
+/// What `--check` and threads give for a condition, over lines few of which can match; and what `--stats` says about
+/// the search.
 #[track_caller]
 fn searches(text: &str, condition: &str, found: &[usize], literals: &str) {
     let sql = format!("select i where {condition}");

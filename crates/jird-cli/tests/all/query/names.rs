@@ -325,7 +325,7 @@ fn a_subquery_without_records_has_any_column() {
         ("select p, q from 'e.ndjson' as t(p, q)", ""),
         ("select count(*) as n from 'a.ndjson' where a in (select a from (select * from 'e.ndjson') x)", "{\"n\":0}\n"),
         ("create view v as select * from 'e.ndjson' where a > 0; select count(b) as n from v", "{\"n\":0}\n"),
-        // Records without any field are no different.
+        // Records without any field are not different.
         ("with c as (select * from 'b.ndjson') select a from c", "{}\n{}\n"),
         // What is known goes before what is not.
         ("select a from (select * from 'e.ndjson') x right join 'a.ndjson' y on true", "{\"a\":1}\n"),

@@ -1,4 +1,4 @@
-//! `jird query`: tables of other formats beside JSON.
+//! `jird query`: tables of formats other than JSON.
 #![cfg(feature = "convert")]
 #![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 

@@ -1,4 +1,4 @@
-//! `jird query`: the SQL that people type who know `PostgreSQL`, `DuckDB` or SQLite.
+//! `jird query`: the SQL that users of `PostgreSQL`, `DuckDB` or SQLite type.
 
 use crate::folder::{Folder, one_answer};
 

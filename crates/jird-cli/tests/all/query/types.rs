@@ -161,7 +161,7 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     let advice = "`--on-error skip` leaves bad records out, `--on-error quarantine=FILE` sets them aside\n";
     let expected = format!("jird: e.ndjson:3: /u/n is 7, which is no text\n{advice}");
     assert_eq!((&*out, said, code), ("", expected, 1));
-    // An array that is not closed is no bad record: nobody can pass it by.
+    // An array that is not closed is not a bad record: it cannot be skipped.
     let (_, said, code) = run(&["select id", "-"], "[{\"id\":1},{\"id\":2");
     assert!(code == 1 && said.contains("closed") && !said.contains("on-error"), "{said}");
     // What is given already is not advised, nor what cannot be.

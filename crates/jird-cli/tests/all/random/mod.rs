@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// So many queries, mutated texts, and queries by all ways of input, unless `JIRD_RANDOM` says how many of each: `5000 2000 500`.
+/// How many queries, mutated texts, and queries by all ways of input, unless `JIRD_RANDOM` says so: `5000 2000 500`.
 const AMOUNTS: &str = "60 40 3";
 
 #[test]

@@ -8,7 +8,7 @@ mod tricks;
 use crate::folder::Folder;
 use std::process::{Command, Output};
 
-/// So many records of about 100 bytes.
+/// `count` records of about 100 bytes.
 fn records(count: usize) -> String {
     let record = |n: usize| {
         let level = ["Info", "Warn", "Error"][n * 7 % 3];

@@ -12,7 +12,7 @@ const COUNT: usize = 3000;
 
 const SQL: &str = "select Level, count(*) as n, sum(id) as ids group by Level order by Level";
 
-/// What a query of a file at such a server gives, beside that of the file; and how many requests it took.
+/// What a query of a file at such a server gives, then that of the local file; and how many requests it took.
 fn ask(trick: Trick, more: &[&str]) -> (Ran, Ran, u64) {
     let folder = Folder::new("tricks").with("a.ndjson", records(COUNT));
     let server = Server::new(&folder.0, trick);

@@ -392,7 +392,7 @@ fn what_a_store_was_made_with_holds() {
         assert!(code == 2 && said.contains("log"), "{args:?}: {said}");
     }
     fine(&folder, "ingest", &["log", "a.ndjson", "--compression", "none"]);
-    // Whoever adds to a store need not repeat what it was made with.
+    // A command that adds to a store need not repeat its settings.
     let options = ["other-log", "a.ndjson", "--time-field", "@t", "--column", "id", "--compression", "zstd"];
     fine(&folder, "ingest", &options);
     fine(&folder, "ingest", &["other-log", "a.ndjson"]);

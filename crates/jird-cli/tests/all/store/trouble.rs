@@ -116,7 +116,7 @@ fn an_array_of_events_is_refused_with_advice() {
             assert_eq!(export(&folder, "log"), "", "{text:?} {more:?}");
         }
     }
-    // These are lines, of which some are wrong.
+    // These are lines; some of them are wrong.
     for (text, more, kept) in [
         ("[1,2]\n[3\n", &[][..], "[1,2]\n"),
         ("[1,2]\n[3\n[4]\n", &["--on-error", "skip"], "[1,2]\n[4]\n"),

@@ -14,7 +14,7 @@ enum Cause {
     Wrong(String, &'static str, usize),
     /// A constructor refused what stands at this offset, in these words.
     Refused(Option<String>, PyErr, usize),
-    /// An exception that is no matter of the text.
+    /// An exception that the text did not cause.
     Raised(PyErr),
 }
 

@@ -145,7 +145,7 @@ pub(super) struct Tag {
 /// From how many fields on they are found by a table.
 const TABLE_MIN: usize = 9;
 
-/// How many plans are kept. When there are more, all are made anew.
+/// How many plans are kept. When there are more, all are rebuilt.
 const PLANS_MAX: usize = 512;
 
 /// The plan of a type.

@@ -35,7 +35,7 @@ pub(crate) const DEPTH_MAX: usize = 1024;
 /// `dict`.
 pub(crate) type Other = for<'py> fn(&mut Encoder<'_, 'py>, &Bound<'py, PyAny>) -> Result<(), Failure>;
 
-/// Writes the members of a dict in another way than the walk: with keys that are no strings, or sorted.
+/// Writes the members of a dict in another way than the walk: with keys that are not strings, or sorted.
 pub(crate) type OtherDict = for<'py> fn(&mut Encoder<'_, 'py>, &Bound<'py, PyDict>) -> Result<(), Failure>;
 
 /// What the walk is told.

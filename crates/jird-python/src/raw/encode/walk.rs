@@ -357,7 +357,7 @@ unsafe fn touch(object: *mut PyObject) {
 /// It is a dict, and lives.
 #[inline(always)]
 unsafe fn len_of(dict: *mut PyObject) -> Py_ssize_t {
-    // SAFETY: it is a dict, of which this is the size.
+    // SAFETY: it is a dict, and this is its size.
     unsafe { (*dict.cast::<ffi::PyDictObject>()).ma_used }
 }
 
@@ -414,7 +414,7 @@ unsafe fn text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
         }
         #[cfg(not(Py_3_14))]
         if ffi::PyUnicode_IS_COMPACT(object) != 0 {
-            // Its UTF-8, if anybody has asked for it.
+            // Its UTF-8, if it has been asked for.
             let compact = object.cast::<ffi::PyCompactUnicodeObject>();
             let (data, len) = ((*compact).utf8, (*compact).utf8_length);
             if !data.is_null() {
@@ -427,15 +427,15 @@ unsafe fn text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
 
 /// [`text_of`] for what is not compact ASCII.
 ///
-/// Python is asked for UTF-8 only if there are no surrogates: for them it makes an exception, and calls what somebody may
-/// have registered in the place of the handler of errors called `strict`.
+/// Python is asked for UTF-8 only if there are no surrogates: for them it makes an exception, and calls whatever was
+/// registered in place of the error handler `strict`.
 ///
 /// # Safety
 /// As of [`text_of`].
 #[inline(never)]
 unsafe fn other_text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
     let mut len = 0;
-    // SAFETY: it is a `str`, of which Python says where its UTF-8 is and how long. Neither changes as long as it lives.
+    // SAFETY: it is a `str`; Python says where its UTF-8 is and how long. Neither changes as long as it lives.
     unsafe {
         if has_surrogates(object) {
             return None;

@@ -204,8 +204,8 @@ fn far(TooFar(number): TooFar) -> Error {
     ))
 }
 
-/// Adds the numbers of a column to their totals, or takes them back. Nulls, and JSON texts that are no numbers, are left
-/// out.
+/// Adds the numbers of a column to their totals, or takes them back. Nulls, and JSON texts that are not numbers, are
+/// left out.
 fn change(values: &ArrayRef, rows: &mut impl Rows, change: Change) -> Result<()> {
     macro_rules! each {
         ($values:expr, |$total:ident, $value:ident| $add:expr) => {

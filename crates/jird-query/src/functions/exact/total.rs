@@ -87,7 +87,7 @@ impl Total {
     #[inline(never)]
     fn double_elsewhere(&mut self, value: f64, change: Change) -> Result<(), TooFar> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        // More places than before, and not so many that digits are used up by them.
+        // More places than before, but few enough that they do not use up the digits.
         for places in self.places + 1..=9 {
             if let Some(units) = units_of(value, places) {
                 self.scaled(units.into(), places, change);

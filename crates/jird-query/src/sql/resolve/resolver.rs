@@ -70,9 +70,9 @@ pub(crate) struct Resolver<'k> {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) sources: Vec<SourceUse>,
     pub(crate) leaves: Vec<Arc<Leaf>>,
-    /// Of each leaf: the condition as written, and the columns it is called with.
+    /// For each leaf: the condition as written, and the columns it is called with.
     pub(crate) conditions: Vec<(Expr, Vec<Expr>)>,
-    /// The expressions of which only some values are used.
+    /// The expressions of whose values only some are used.
     pub(crate) narrowed: Vec<Narrowed>,
     /// Whether a name meant a column of an outer query.
     pub(crate) reaches_out: bool,

@@ -143,7 +143,7 @@ pub(crate) enum OutputKind {
     Computed,
 }
 
-/// An expression of which only some values are used; the others are counted.
+/// An expression that uses only some of its values; the others are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Narrowed {
     /// The expression as the SQL writes it.
@@ -168,7 +168,7 @@ pub(crate) struct Rewritten {
     pub(crate) statement: Statement,
     pub(crate) sources: Vec<SourceUse>,
     pub(crate) leaves: Vec<Arc<Leaf>>,
-    /// The expressions of which only some values are used, by the numbers of their calls.
+    /// The expressions that use only some of their values, by the numbers of their calls.
     pub(crate) narrowed: Vec<Narrowed>,
     pub(crate) outputs: Vec<Output>,
     /// The keys of the columns that the records of a result become, if `*` stands for very many.

@@ -1,7 +1,7 @@
 //! Rewrites `from` and joins.
 //!
 //! In go tables as they are written; out come tables that DataFusion knows, and for each one a [`Relation`] in the
-//! innermost scope. What must hold: a subquery does not see the tables beside it unless it is `lateral`, and a join that
+//! innermost scope. What must hold: a subquery does not see its sibling tables unless it is `lateral`, and a join that
 //! pairs all rows says so.
 
 use super::state::Rewriter;

@@ -1,4 +1,4 @@
-//! `unnest` in `from`: a row for each element of an array, beside the columns of the table that has the array.
+//! `unnest` in `from`: a row for each element of an array, next to the columns of the table that has the array.
 //!
 //! `from t, unnest(t.tags) as u(x)` becomes `from (select *, unnest(…) as "u:x" from t) as t`: the elements are one more
 //! column of the table, and `u.x` means that column.

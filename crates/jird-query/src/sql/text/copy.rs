@@ -31,8 +31,8 @@ pub(crate) const HIDDEN: &str = "order:";
 /// The name of a result whose columns are sorted.
 const RESULT: &str = "result";
 
-/// The rows of a query, sorted by these columns first and then as they were. Keys of theirs that are no columns become
-/// columns, whose names begin with [`HIDDEN`].
+/// The rows of a query, sorted by these columns first and then as they were. Sort keys that are not columns become
+/// columns whose names begin with [`HIDDEN`].
 pub(crate) fn sorted(mut inner: Box<Query>, columns: &[String]) -> Result<Box<Query>, Error> {
     let column = |name: &String| Expr::CompoundIdentifier(vec![Ident::new(RESULT), Ident::new(name)]);
     let mut keys: Vec<_> = columns.iter().map(|name| ascending(column(name))).collect();

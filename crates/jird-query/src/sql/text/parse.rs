@@ -67,8 +67,8 @@ impl Parsed {
         Ok(Self { views: Vec::new(), query, asks: Asks::Rows })
     }
 
-    /// The same rows, sorted by these columns first and then as they were. Keys of theirs that are no columns become
-    /// columns, whose names begin with [`HIDDEN`](super::copy::HIDDEN).
+    /// The same rows, sorted by these columns first and then as they were. Sort keys that are not columns become
+    /// columns whose names begin with [`HIDDEN`](super::copy::HIDDEN).
     pub(crate) fn sorted_by(&self, columns: &[String]) -> Result<Self, Error> {
         Ok(Self { query: sorted(self.query.clone(), columns)?, ..self.rows() })
     }

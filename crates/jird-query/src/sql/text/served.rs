@@ -1,4 +1,4 @@
-//! What queries of others may not be, who may be anybody.
+//! What queries of untrusted clients may not do.
 //!
 //! Planning a query takes time, memory and stack, which nothing bounds but the text of the query; and some functions
 //! make as much of one value as a number says.

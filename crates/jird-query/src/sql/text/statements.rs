@@ -35,12 +35,12 @@ fn is_blank(token: &TokenWithSpan) -> bool {
     matches!(token.token, Token::Whitespace(_))
 }
 
-/// The last token before a place that is no blank.
+/// The last token before a place that is not blank.
 fn before(tokens: &[TokenWithSpan], at: usize) -> Option<&TokenWithSpan> {
     tokens[..at].iter().rev().find(|token| !is_blank(token))
 }
 
-/// The place of the next token that is no blank.
+/// The place of the next token that is not blank.
 fn next(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
     (from..tokens.len()).find(|at| !is_blank(&tokens[*at]))
 }

@@ -128,7 +128,7 @@ pub(crate) struct Views<'d> {
 }
 
 impl<'d> Views<'d> {
-    /// These names of files and views, of which later ones may take the place of earlier ones.
+    /// These names of files and views; later ones may replace earlier ones.
     pub(crate) fn new(files: &'d [Defined], defined: Vec<View>) -> Result<Self, Error> {
         let mut views: Vec<View> = Vec::new();
         for view in defined {
@@ -314,7 +314,7 @@ struct Names<'f> {
     found: &'f mut Replace<'f>,
     /// The common table expressions that can be named at the current place.
     ctes: Vec<String>,
-    /// Of the queries around the current place: their common table expressions, which were visited before, and how many
+    /// For each query around the current place: its common table expressions, which were visited before, and how many
     /// others can be named.
     around: Vec<(Option<With>, usize)>,
 }

@@ -19,7 +19,7 @@ use crate::sql::text::plain::plain_expression;
 use jird::record::Literal;
 use sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
 
-/// The functions of arrays, and ours for JSON text; how many arguments ours takes, and what to say beside it.
+/// The functions of arrays, and ours for JSON text; how many arguments ours takes, and what else to say.
 const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("array_avg", JSON_MEAN, 1, ""),
     ("array_contains", JSON_CONTAINS, 2, ": the array, and a value"),
@@ -109,7 +109,7 @@ impl dyn Walk<'_> + '_ {
             }
         }
         if !is_json && name == "len" {
-            // Of a list or of a text: its JSON tells which it is.
+            // A list or a text: its JSON tells which it is.
             if let Some(subject) = arguments_mut(function).into_iter().next() {
                 *subject = to_json(subject.clone(), Form::Typed);
             }

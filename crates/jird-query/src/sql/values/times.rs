@@ -1,4 +1,4 @@
-//! Times beside other values: what is compared with a time, or moved by an interval, is read as a time.
+//! Times and other values: what is compared with a time, or moved by an interval, is read as a time.
 
 use super::walk::Walk;
 use crate::base::error::Error;

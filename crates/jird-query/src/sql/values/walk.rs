@@ -1,4 +1,4 @@
-//! The walk over a query, as those see it who rewrite a part of it.
+//! The walk over a query, as seen by the code that rewrites a part of it.
 //!
 //! Queries have values within them, and values have queries. Each file of this room rewrites one kind of value. For what
 //! stands within it, it asks the [`Walk`], which knows all kinds; so no file needs another one that needs it.
@@ -79,7 +79,7 @@ impl dyn Walk<'_> + '_ {
         Ok(true)
     }
 
-    /// Rewrites an expression to a point in time. Values that are no times become null and are counted.
+    /// Rewrites an expression to a point in time. Values that are not times become null and are counted.
     pub(crate) fn time(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
         let written = expr.to_string();
         let is_json = match self.resolver().field_at(expr)? {

@@ -123,7 +123,7 @@ impl Query {
     }
 }
 
-/// Rows of which no two are equal.
+/// The distinct rows.
 fn distinct(rows: impl Iterator<Item = Vec<Cell>>) -> Vec<Vec<Cell>> {
     let mut known = HashSet::new();
     let grouped = rows.map(|row| row.iter().map(|cell| Cell::group(cell.value().as_ref())).collect::<Vec<_>>());

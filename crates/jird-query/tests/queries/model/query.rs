@@ -100,7 +100,7 @@ pub(crate) enum Function {
     Aggregate(Aggregate),
 }
 
-/// The rows from so many before the current one to so many after it; without a number, all of them.
+/// The rows from this many before the current one to this many after it; without a number, all of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) before: Option<usize>,

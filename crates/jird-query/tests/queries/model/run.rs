@@ -1,4 +1,4 @@
-//! jird's answer beside the model's.
+//! jird's answer, compared with the model's.
 
 use super::eval::Refused;
 use super::query::Query;
@@ -28,7 +28,7 @@ pub(crate) enum Form {
     Pipe,
     /// An event store, made as the folder's plan says.
     Store,
-    /// Lines that a web server sends, in blocks of so many bytes.
+    /// Lines that a web server sends, in blocks of this many bytes.
     #[cfg(feature = "remote")]
     Remote(u64),
     /// An event store whose files a web server sends.
@@ -88,7 +88,7 @@ pub(crate) struct Checked {
     pub(crate) searched_bytes: u64,
     /// The number of blocks that indexes of event stores ruled out.
     pub(crate) skipped_blocks: u64,
-    /// Blocks of event stores of which columns answered.
+    /// Blocks of event stores that columns answered.
     pub(crate) answered_blocks: u64,
 }
 
@@ -205,7 +205,7 @@ impl Folder {
         names.iter().map(url).collect()
     }
 
-    /// The files in another form, beside them.
+    /// The files in another form, next to them.
     fn rewritten(&self, extension: &str, rewrite: fn(&str) -> Vec<u8>) -> Vec<String> {
         let one = |file: &String| {
             let name = format!("{file}.{extension}");
@@ -314,7 +314,7 @@ impl Drop for Folder {
     }
 }
 
-/// What somebody wants to see who looks for the mistake.
+/// What helps to find the mistake.
 struct Difference<'a, E> {
     seed: u64,
     sql: &'a str,

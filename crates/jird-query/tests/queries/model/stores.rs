@@ -29,7 +29,7 @@ pub(crate) const TIMES: [(&str, Option<i64>); 15] = [
     ("soon", None),
 ];
 
-/// A text of [`regular`] times, which all have one width: so many milliseconds after 07:00, below an hour.
+/// A text of [`regular`] times, which all have one width: `millis` after 07:00, below an hour.
 pub(crate) fn regular(millis: usize) -> String {
     format!("2024-03-05T07:{:02}:{:02}.{:03}Z", millis / 60_000, millis / 1000 % 60, millis % 1000)
 }

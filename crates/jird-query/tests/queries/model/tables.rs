@@ -118,7 +118,7 @@ impl Source {
     }
 }
 
-/// A row by its table's alias, beside the tables of the query around.
+/// A row by its table's alias, next to the tables of the outer query.
 fn called(alias: &str, row: &Value, outer: Option<&Value>) -> Value {
     let row = match &row.json {
         Json::Object(_) => row.clone(),

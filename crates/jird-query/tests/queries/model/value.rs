@@ -81,12 +81,12 @@ impl Value {
         Self { raw: quoted(text), json: Json::Text(text.to_owned()) }
     }
 
-    /// An object that nobody asks for its JSON.
+    /// An object whose JSON is never asked for.
     pub(crate) fn object(members: Vec<(String, Self)>) -> Self {
         Self { raw: String::new(), json: Json::Object(members) }
     }
 
-    /// The field of a record. One that is no object has the field `value`.
+    /// The field of a record. One that is not an object has the field `value`.
     pub(crate) fn field(&self, path: &[Step]) -> Option<&Self> {
         match (&self.json, path) {
             (Json::Object(_), path) => self.at(path),
@@ -141,8 +141,8 @@ impl Value {
         }
     }
 
-    /// What equal values share: numbers by their value, texts by their content, arrays by their elements, objects by their
-    /// members in any order, of which the first with a key counts.
+    /// What equal values share: numbers by their value, texts by their content, arrays by their elements, objects by
+    /// their members in any order, where the first with a key counts.
     pub(crate) fn group(&self) -> String {
         match &self.json {
             Json::Number(value) => format!("number {value:?}"),

@@ -110,7 +110,7 @@ const PATHS: [&[Step]; 19] = [
 ];
 
 /// Fields that no path leads to, because elements are counted from the end. They are for conditions: elsewhere they are
-/// computed values, of which a missing one is null.
+/// computed values, and a missing one is null.
 const ENDS: [&[Step]; 6] = [
     &[Key("value"), Back(1)],
     &[Key("p"), Key("l"), Back(1)],
@@ -147,7 +147,7 @@ pub(crate) enum Times {
     Unique,
 }
 
-/// So many records, in a file or in two.
+/// `count` records, in one file or two.
 pub(crate) fn texts(random: &mut Random, count: usize) -> (Vec<String>, Times) {
     let kinds = KEYS.map(|_| random.pick(&KINDS));
     let times = random.pick(&[Times::Odd, Times::Regular, Times::Unique]);

@@ -153,7 +153,7 @@ impl Maker<'_> {
     pub(crate) fn condition(&mut self, depth: usize) -> Condition {
         let path = self.path();
         let kind = self.random.below(if depth == 0 { 12 } else { 16 });
-        // Of a computed value, `like` and `match` also take the text of what is no text.
+        // In a computed value, `like` and `match` also take the text of a value that is not a text.
         let path = if kind <= 6 || kind == 9 { self.or_end(path) } else { path };
         match kind {
             0..=2 => Condition::Compare(Operand::Field(path), self.op(), Operand::Literal(self.literal())),

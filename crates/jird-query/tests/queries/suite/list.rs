@@ -55,7 +55,7 @@ pub(super) fn listed() -> BTreeMap<Place, (Difference, &'static str)> {
     listed
 }
 
-/// Whether somebody has said why: a reason begins with `scope`, `design`, `theirs` or `ours`.
+/// Whether it says why: a reason begins with `scope`, `design`, `theirs` or `ours`.
 pub(super) fn is_reason(reason: &str) -> bool {
     ["scope: ", "design: ", "theirs: ", "ours: "].iter().any(|kind| reason.starts_with(kind))
 }

@@ -1,4 +1,4 @@
-//! What no message may say, and texts of queries as nobody would write them.
+//! What no message may say, and texts of queries that no user would write.
 
 use crate::dice::Random;
 use datafusion::sql::sqlparser::dialect::GenericDialect;

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 /// Batches below this size are appended together, up to this size; the text of a larger one is not copied.
 const JOINED_BYTES: usize = 256 << 10;
-/// The most bytes that are appended before those who wait for them are told.
+/// The most bytes that are appended before the waiting requests are told.
 const GROUP_BYTES: usize = 4 << 20;
 
 /// What the thread is told to do.
@@ -49,7 +49,7 @@ pub(super) fn append_all(writer: Writer, mut jobs: UnboundedReceiver<Job>) -> Re
 /// Batches that become durable together.
 struct Group<'w> {
     writer: &'w Writer,
-    /// Small ones that are not appended yet, and who waits for them.
+    /// Small ones that are not appended yet, and the requests that wait for them.
     joined: Batch,
     joining: Vec<Done>,
     appended: Vec<(Done, Result<Ticket, Error>)>,

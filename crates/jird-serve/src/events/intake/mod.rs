@@ -64,7 +64,7 @@ impl Intake {
     /// Appends a batch, and waits until it is durable, but not longer than so.
     ///
     /// # Errors
-    /// 503: it is not there, or not yet, or nobody knows whether it will survive a loss of power.
+    /// 503: it is not there, or not yet, or it is unknown whether it will survive a power failure.
     pub(crate) async fn append(&self, batch: Batch, patience: Duration) -> Result<(), Problem> {
         if batch.is_empty() {
             return Ok(());
@@ -115,7 +115,7 @@ impl Intake {
 }
 
 impl Drop for Intake {
-    /// A server that was never run has a writer, too. Errors were told before, or concern nobody.
+    /// A server that was never run has a writer, too. Errors were reported before, or do not matter.
     fn drop(&mut self) {
         let _ = self.finish();
     }

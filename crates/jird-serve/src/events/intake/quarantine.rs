@@ -1,4 +1,4 @@
-//! Events that are no good: kept in a file, in the form in which all commands set bad records aside.
+//! Invalid events: kept in a file, in the form in which all commands set bad records aside.
 
 use jird::event::Place;
 use jird_formats::files::{BadRecord, BadRecords, OnError};
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The most bytes of the file. What comes beyond is told to the client and counted, but not kept: who may send events
-/// could fill the disk otherwise with what is none.
+/// The most bytes of the file. Any further ones are reported to the client and counted, but not kept: otherwise a
+/// client could fill the disk with invalid events.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// An event that was refused.

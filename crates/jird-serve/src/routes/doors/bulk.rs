@@ -1,4 +1,4 @@
-//! Elasticsearch's `_bulk`: lines in pairs, of which one says what to do with the other.
+//! Elasticsearch's `_bulk`: lines in pairs, where the first says what to do with the second.
 //!
 //! An event is the document as it came, and in its last members `_index` and `_id`, if they were named: what searches
 //! find under these names in Elasticsearch, too, where no document may have them. A store only adds, so `index` does as

@@ -94,7 +94,7 @@ pub(super) fn is_object(line: &[u8]) -> bool {
     line.trim_ascii_start().first() == Some(&b'{')
 }
 
-/// A line that is no object.
+/// A line that is not an object.
 #[cold]
 pub(super) fn no_object(raw: &[u8], index: u64, line: u64, offset: usize) -> Refused<'_> {
     let column = raw.len() - raw.trim_ascii_start().len() + 1;

@@ -209,7 +209,7 @@ async fn let_in(
     Ok(answer)
 }
 
-/// Appends a batch, and tells those who follow the events.
+/// Appends a batch, and tells the followers.
 async fn append(state: &State, intake: &Intake, batch: Batch) -> Result<(), Problem> {
     intake.append(batch, state.limits.time).await?;
     state.store.iter().for_each(EventStore::appended);
@@ -256,7 +256,7 @@ impl Work {
     }
 }
 
-/// A server that has too much to do tells those who send events 429, which all of them take for a reason to wait.
+/// An overloaded server answers 429 to clients that send events, which all of them take as a reason to wait.
 fn later(intake: &Intake, mut problem: Problem) -> Problem {
     if problem.is_busy {
         intake.note_busy();

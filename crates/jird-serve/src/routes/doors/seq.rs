@@ -1,6 +1,6 @@
 //! Seq's older form of events:
-//! `{"Events": [{"Timestamp": …, "Level": …, "MessageTemplate": …, "Properties": {…}}]}`. They become what its newer clients send, compact events in which the names of properties stand beside `@t`, `@l` and
-//! `@mt`.
+//! `{"Events": [{"Timestamp": …, "Level": …, "MessageTemplate": …, "Properties": {…}}]}`. They become what its newer
+//! clients send, compact events in which the names of properties stand next to `@t`, `@l` and `@mt`.
 
 use super::taken::{Taken, check_room, malformed};
 use super::time_key::TimeKey;
@@ -85,7 +85,7 @@ fn compact(event: Value<'_>, time_key: &TimeKey, text: &mut Vec<u8>) {
     text.push(b'}');
 }
 
-/// A key that is no property of the format: one that begins with `@` gets another one.
+/// A key that is not a property of the format: one that begins with `@` gets another one.
 fn push_key(key: Value<'_>, text: &mut Vec<u8>) {
     let raw = key.raw();
     if raw.starts_with(b"\"@") {

@@ -40,7 +40,7 @@ enum At {
     Around,
     /// Before the first token of a record.
     Start,
-    /// In a record of which a part was sent.
+    /// In a record that was sent in part.
     Within,
 }
 

@@ -142,7 +142,7 @@ impl<'t, F: FnMut(&[Field<'t>]) -> ControlFlow<()>> PassTwo for EachPass<'_, '_,
             fill(&mut self.fields, found, self.whole, self.text, element.clone())?;
             if (self.each)(&self.fields).is_break() {
                 self.is_stopped = true;
-                // Nobody sees this error.
+                // This error is never shown.
                 return Err(Fault::at_byte(ErrorKind::Data, element.end));
             }
         }

@@ -174,7 +174,7 @@ impl<'a, 'p> Elements<'a, 'p> {
         };
     }
 
-    /// The tokens beside brackets that are looked at from here on.
+    /// The tokens other than brackets that are looked at from here on.
     #[inline(always)]
     fn wanted<S: Simd>(&self, simd: S, batch: &TokenRun<'_>, among: u64) -> u64 {
         among
@@ -253,7 +253,7 @@ impl<'a, 'p> Elements<'a, 'p> {
         (self.level.depth, self.level.ended) = (1, true);
     }
 
-    /// Fills the value of an element that is no object, if it is wanted.
+    /// Fills the value of an element that is not an object, if it is wanted.
     #[inline(always)]
     fn fill_value(&mut self, slot: Slot) {
         let node = self.select.next;

@@ -16,7 +16,7 @@
 //! wanted   ..........1.......1......  four bytes before the colon stands a quote
 //! ```
 //!
-//! Of the two candidates the first is not the root's: a bracket is open before it.
+//! The first of the two candidates is not the root's: a bracket is open before it.
 
 use super::{NOWHERE, Select, Slot};
 use crate::kernel::{BLOCK, Kernel, Outline, Pass, Simd};
@@ -53,7 +53,7 @@ impl<const LINES: bool> Pass for Sweep<'_, '_, LINES> {
 impl Select<'_> {
     /// Finds the wanted values of the object that begins with the text's first byte, and ends with the text or, in
     /// `LINES`, with the first line. Returns an offset in that line, or at its end, before which no newline ends it.
-    /// Returns `None` if a walk is needed, which must begin anew: for elements of arrays, keys with escapes, colons
+    /// Returns `None` if a walk is needed, which must start over: for elements of arrays, keys with escapes, colons
     /// after white space, and some texts that are not JSON. In other texts that are not JSON it finds some values.
     /// Linear in the text up to the last wanted value.
     #[inline]
@@ -205,8 +205,8 @@ impl Bytes {
         Some(Candidates { keys, quotes, quotes_before, outside: !inside })
     }
 
-    /// Takes the next block if all of it is inside `depth` containers that nobody wants, and at least one of them stays
-    /// open. Returns how many are open after it; `None` if it was not taken.
+    /// Takes the next block if all of it is inside `depth` unwanted containers, and at least one of them stays open.
+    /// Returns how many are open after it; `None` if it was not taken.
     #[inline(always)]
     pub(super) fn pass_by<S: Simd>(&mut self, simd: S, outline: &Outline, depth: usize) -> Option<usize> {
         let (next, outside) = self.next(simd, outline);

@@ -1,4 +1,4 @@
-//! Beside the reference, which reads one line at a time.
+//! Compared with the reference, which reads one line at a time.
 
 use crate::common;
 use crate::common::{corpus, files};

@@ -1,4 +1,4 @@
-//! However an input is cut and whoever hands it on.
+//! However an input is cut, and whatever hands it on.
 
 use crate::common;
 use crate::lines::a;

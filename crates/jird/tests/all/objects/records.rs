@@ -88,7 +88,7 @@ fn a_recording_says_what_it_heard() {
     let mut picky = Picky(JsonSink::new(Vec::new()));
     event::copy(&mut recording.source(), &mut picky).unwrap();
     assert_eq!(picky.0.so_far(), br#"{"d":true}"#);
-    // What is cut off is no record.
+    // What is cut off is not a record.
     let mut source = JsonSource::from_slice(b"[[1]");
     source.send(&mut recording).unwrap_err();
     assert!(!recording.is_complete() && recording.decode::<IgnoredAny>().is_err());

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// Rows with numbered keys, of which it notes how many were taken.
+/// Rows with numbered keys; it counts how many were taken.
 struct Rows {
     left: u64,
     names: &'static [&'static str],
@@ -51,7 +51,7 @@ fn what_a_struct_does_not_name_is_not_asked_for_again() {
     })
     .unwrap();
     assert_eq!(rows.taken, 3 + 9);
-    // A map wants them all, and who refuses what is unknown has to see it.
+    // A map wants them all, and a type that refuses unknown fields has to see them.
     let mut rows = Rows { left: 10, names: &["x", "a", "y"], taken: 0 };
     event::for_each(&mut rows, |_, map: BTreeMap<String, u8>| {
         assert_eq!(map.len(), 3);
@@ -324,7 +324,7 @@ fn rows_are_decoded_as_their_events_are() {
 #[test]
 fn rows_are_asked_for_what_is_wanted() {
     let (number, list) = (Held::Is(Scalar::Number(Numeral::U64(1))), Held::List);
-    // What the struct does not name comes once; what is wrong with it later is nobody's concern.
+    // What the struct does not name comes once; what is wrong with it later does not matter.
     let rows = [vec![number; 3], vec![number; 3], vec![Held::Wrong, number, Held::Missing]];
     let (found, asked, told) = check_rows::<Lax>(&["x", "a", "y"], &rows);
     assert_eq!((found.len(), asked, told), (3, 5, 0));

@@ -1,4 +1,4 @@
-//! Texts that nobody thought of.
+//! Texts that no author would think of.
 
 use crate::common;
 use crate::typed::judge::{ours, place, theirs};

@@ -69,7 +69,7 @@ pub(crate) fn same<T: DeserializeOwned + Debug + PartialEq>(text: &[u8]) {
         // NaN is nowhere to be had.
         (Ok(wanted), Ok(found)) => assert_eq!(format!("{wanted:?}"), format!("{found:?}"), "{shown}"),
         (Err(wanted), Err(found)) => {
-            // What is glued to a number or a literal makes it none, before anybody asks of which type it is.
+            // Anything glued to a number or a literal makes it invalid, before its type is asked for.
             let in_key = found.to_string().starts_with("not a valid number");
             let glued = (in_key || matches!(found.code(), "number" | "literal")) && wanted == Category::Data;
             // And of a number that ends too early it does not always say that the text ended.

@@ -108,7 +108,7 @@ fn lines_are_decoded_in_order_on_any_number_of_threads() {
             assert_eq!(found.as_ref().ok(), wanted.as_ref().ok());
             assert_eq!(found.as_ref().err(), wanted.as_ref().err());
         }
-        // Whoever loses interest stops the threads.
+        // Dropping the iterator stops the threads.
         let reader = io::Cursor::new(text.clone().into_bytes());
         assert_eq!(jird::lines::typed_on::<Event>(reader, threads).nth(2).unwrap().unwrap(), Event { id: 1 });
     }

@@ -1,4 +1,4 @@
-//! Constants of JSON: `json('[1, 2]')`, `json '[1, 2]'` and `{'a': 1}`, all of which become `cast('…' as json)`.
+//! Constants of JSON: `json('[1, 2]')`, `json '[1, 2]'` and `{'a': 1}`, which all become `cast('…' as json)`.
 
 use crate::base::error::Error;
 use crate::sql::base::functions::JSON_OBJECT;

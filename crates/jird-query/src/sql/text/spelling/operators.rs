@@ -20,7 +20,7 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
         Expr::BinaryOp { left, op: BinaryOperator::LongArrow, right } => {
             call("text", vec![subscripted(left, [step(right)?])])
         }
-        // In PostgreSQL and DuckDB this is no exclusive or.
+        // In PostgreSQL and DuckDB this is not an exclusive or.
         Expr::BinaryOp { left, op: BinaryOperator::BitwiseXor | BinaryOperator::PGExp, right } => {
             call("power", vec![(**left).clone(), (**right).clone()])
         }

@@ -27,7 +27,7 @@ pub(in crate::routes::doors) fn take_protobuf<'b>(
     Ok(Taken { batch, ..taken? })
 }
 
-/// The request is no message of the format; a record that is none is refused alone.
+/// The request is not a message of the format; a record that is not one is refused alone.
 fn malformed(_: Malformed) -> Problem {
     Problem::bad("the body is not a valid ExportLogsServiceRequest")
 }

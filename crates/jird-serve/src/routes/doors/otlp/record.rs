@@ -61,7 +61,7 @@ impl Record {
         } else if let Some(level) = self.severity_name() {
             member("@l", [b"\"", level.as_bytes(), b"\""]);
         }
-        // What is no text is no message.
+        // A body that is not text is not a message.
         if !self.body.is_empty() {
             member(if self.body.starts_with(b"\"") { "@m" } else { "body" }, [b"", &self.body, b""]);
         }
