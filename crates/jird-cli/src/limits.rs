@@ -11,7 +11,7 @@ use jird_query::Spill;
 /// How long a record may be.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct RecordArgs {
-    /// A longer record is bad, and is not kept in memory; such as 16M or 1G
+    /// Maximum size of a record, such as 16M or 1G; longer records are bad, and not kept in memory
     #[arg(long, value_name = "BYTES", default_value = RECORD_LIMIT)]
     record_limit: ByteSize,
 }
@@ -52,7 +52,7 @@ impl SpoolArgs {
 pub(crate) struct CompressibleSpoolArgs {
     #[command(flatten)]
     spool: SpoolArgs,
-    /// Compress such a copy with Zstandard: less room, more time
+    /// Compress this copy with Zstandard: less space, more time
     #[arg(long)]
     spool_compressed: bool,
 }
@@ -68,11 +68,11 @@ impl CompressibleSpoolArgs {
 #[cfg(feature = "query")]
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct MemoryArgs {
-    /// The most memory that groups, sorts and joins take together, such as 300M or 4G; what is more is put aside in
-    /// $TMPDIR [default: half of what the machine, its control group and `ulimit -v` leave]
+    /// Memory limit for grouping, sorting and joins together, such as 300M or 4G; the rest is spilled to $TMPDIR
+    /// [default: half of what the machine, its control group and `ulimit -v` leave]
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<ByteSize>,
-    /// What is put aside for lack of memory: at most this many bytes at a time
+    /// Maximum number of bytes spilled to $TMPDIR at a time
     #[arg(long, value_name = "BYTES", default_value = SPILL_LIMIT)]
     spill_limit: ByteSize,
 }

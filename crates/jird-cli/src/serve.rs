@@ -18,76 +18,78 @@ Examples:
   jird serve people.db                               read-only, at 127.0.0.1:8082
   jird serve people.db shop-log customers=users.csv  a database, a store, a file by another name
   jird serve people.db --listen 127.0.0.1:8083 --write
-  jird serve shop-log --write                        an event store, made if it is missing
+  jird serve shop-log --write                        an event store, created if it is missing
 
-A client asks for rows by GET /TABLE, with conditions as PostgREST has them, and for one by /TABLE/KEY:
+GET /TABLE returns rows, with conditions as in PostgREST. GET /TABLE/KEY returns one row:
     curl 'localhost:8082/users?id=gte.2&order=name&limit=10'
     curl localhost:8082/users/2
-With --write, POST inserts, PATCH and PUT change, DELETE deletes. /query?sql=… answers SQL over all that is served,
-/events has the events of the store. /openapi.json lists all there is. A browser shows a page at the same address.
+With --write, POST inserts rows, PATCH and PUT change them, and DELETE deletes them.
+/query?sql=… runs SQL over everything that is served, /events returns the events of the store, and
+/openapi.json describes all endpoints. A browser shows a page at the same address.
 
-A store takes events by POST /ingest, a line of JSON each, and where the clients of Seq, Elasticsearch (_bulk) and
-OpenTelemetry (/v1/logs) send them:
+Events are ingested by POST /ingest, one JSON value per line, and by the endpoints that clients of
+Seq, Elasticsearch (_bulk) and OpenTelemetry (/v1/logs) use:
     curl localhost:8082/ingest -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson
 
-A server that other machines can reach needs a token, which clients send as Authorization: Bearer TOKEN.
-With --tls-cert and --tls-key it speaks TLS; without, put it behind a proxy that does where others can listen.
-SIGTERM and SIGINT end it after the requests that it has begun, within ten seconds.";
+A server that other machines can reach needs a token (--token-file), which clients send as
+Authorization: Bearer TOKEN. --tls-cert and --tls-key turn on TLS; without them, put the server
+behind a TLS proxy wherever others could read the traffic.
+On SIGTERM or SIGINT, the server finishes running requests (for at most ten seconds) and exits.";
 
 /// Serve tables, files and events over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
-    /// What is served: an SQLite database, an event store, files; NAME=PATH names a store or file
+    /// What to serve: an SQLite database, an event store, files; NAME=PATH gives a store or file a name
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<OsString>,
-    /// The address and port to listen at
+    /// The address and port to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     listen: SocketAddr,
-    /// Let requests change what is served
+    /// Allow requests that change data
     #[arg(long)]
     write: bool,
-    /// When events are on disk: before they are acknowledged, within 200 ms, or when the system likes
+    /// When to flush events to disk: every batch, every 200 ms, or when the operating system does
     #[arg(long, value_enum, value_name = "WHEN", default_value = "interval")]
     sync: SyncArgument,
-    /// Of a new store: the field that holds the time of an event [default: @t]
+    /// For a new store: the field that holds the time of an event [default: @t]
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
-    /// Where events go that are refused because of what they are [default: refused.ndjson in the store]
+    /// The file for rejected events [default: refused.ndjson in the store]
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
-    /// A file whose first line is the token that requests must have
+    /// A file whose first line is the token that requests must send
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// The certificate that connections are encrypted with, in PEM, and those that lead to one that clients trust
+    /// The server certificate and its chain, in PEM; turns on TLS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A name of this server, beside localhost and its address; requests for other names are refused. Repeatable
+    /// A name of this server, besides localhost and its address; requests for other names are refused. Repeatable
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// An origin (scheme, host, port) whose pages may ask as the server's own may. Repeatable
+    /// Allow cross-origin requests from this origin (scheme, host, port). Repeatable
     #[arg(long, value_name = "ORIGIN")]
     cors: Vec<String>,
-    /// The longest body of a request [default: 16MiB]
+    /// Maximum size of a request body [default: 16MiB]
     #[arg(long, value_name = "SIZE")]
     body_max: Option<ByteSize>,
-    /// The most rows of an answer; a request that would have more is refused [default: 1000000]
+    /// Maximum number of rows in an answer; a request that would return more is refused [default: 1000000]
     #[arg(long, value_name = "ROWS")]
     rows_max: Option<u64>,
-    /// How much memory answers may take that are kept until somebody writes; 0 keeps none [default: 32MiB]
+    /// Size of the response cache, which any write clears; 0 turns it off [default: 32MiB]
     #[arg(long, value_name = "SIZE")]
     kept_max: Option<ByteSize>,
-    /// The longest time for a query or a write [default: 30]
+    /// Time limit for a query or a write [default: 30]
     #[arg(long, value_name = "SECONDS")]
     time_max: Option<u32>,
-    /// The most memory that groups, sorts and joins of a query may take [default: 256MiB]
+    /// Memory limit per query for grouping, sorting and joins [default: 256MiB]
     #[cfg(feature = "sql")]
     #[arg(long, value_name = "SIZE")]
     memory_max: Option<ByteSize>,
-    /// Write no line of JSON for each request to standard error
+    /// Disable the access log, which has a line of JSON for each request, on standard error
     #[arg(short, long)]
     quiet: bool,
 }
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
     let (ended, is_ended) = channel::<()>();
     signals::first(move || {
         stopper.stop();
-        // It has a limit of its own. What hangs beyond it does not keep the command from ending.
+        // The server has its own time limit. A request that hangs beyond it does not keep the command from ending.
         let _ = is_ended.recv_timeout(Duration::from_secs(12));
     });
     if !args.quiet {

@@ -1,4 +1,4 @@
-//! `jird store`: looks after event stores.
+//! `jird store`: inspects and maintains event stores.
 
 use crate::outcome::{Outcome, report as say};
 use crate::output;
@@ -18,11 +18,11 @@ Examples:
   jird store export shop-log > events.ndjson
   jird store export shop-log --since 2024-03-05T07:00:00Z | head
 
-`jird ingest` fills a store, and `jird query --store` asks it. All of these commands may run while
-events come in and queries are answered.
+`jird ingest` fills a store, and `jird query --store` queries it. All of these commands may run
+during ingestion and queries.
 Exit codes: 0 success, 1 something in the store is damaged, 2 the command could not do its work.";
 
-/// Look after event stores
+/// Inspect and maintain event stores
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StoreArgs {
@@ -32,23 +32,23 @@ pub(crate) struct StoreArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Task {
-    /// Show what is in a store: its spans, their sizes, what is indexed
+    /// Show what is in a store: its spans (files of events), their sizes, and what is indexed
     Info {
         /// The folder of the store
         store: PathBuf,
     },
-    /// Read every block, compare its checksum, and name what is damaged
+    /// Read every block, verify its checksum, and report damage
     Verify {
         /// The folder of the store
         store: PathBuf,
-        /// Rebuild a missing or damaged manifest and indexes, keep damaged logs aside, accept what they lost
+        /// Rebuild a missing or damaged manifest and indexes, set damaged logs aside, and accept their losses
         #[arg(long)]
         repair: bool,
         /// Print nothing except errors and damage
         #[arg(short, long)]
         quiet: bool,
     },
-    /// Seal the log, and merge small spans and those that late events have made overlap
+    /// Seal the log, and merge small and overlapping spans
     Compact {
         /// The folder of the store
         store: PathBuf,
@@ -56,7 +56,7 @@ enum Task {
         #[arg(short, long)]
         quiet: bool,
     },
-    /// Remove the events before a time
+    /// Delete the events before a given time
     Retain {
         /// The folder of the store
         store: PathBuf,
@@ -67,7 +67,7 @@ enum Task {
         #[arg(short, long)]
         quiet: bool,
     },
-    /// Print all events, one per line, in order of time
+    /// Print the events, one per line, ordered by time
     Export {
         /// The folder of the store
         store: PathBuf,

@@ -1,4 +1,4 @@
-//! What all commands are told that put events into a store.
+//! Options of the commands that put events into a store.
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -6,18 +6,18 @@ use jird::Path;
 use jird_store::Sync;
 use std::time::Duration;
 
-/// When events are on disk.
+/// When events are flushed to disk.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SyncArgument {
     /// Each batch is on disk before it is acknowledged
     Batch,
-    /// A power failure costs the last 200 ms at most
+    /// A power failure loses at most the last 200 ms
     Interval,
-    /// A power failure costs what the system has not written yet
+    /// A power failure loses what the operating system has not written yet
     None,
 }
 
-/// A power failure costs at most what came within this time.
+/// A power failure loses at most the events of this time.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 impl From<SyncArgument> for Sync {

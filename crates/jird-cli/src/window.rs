@@ -1,4 +1,4 @@
-//! The time of the events that a query reads of a store.
+//! The time window of the events that a query reads from a store.
 
 use anyhow::{Result, bail};
 use jird_store::{Window, time};
@@ -7,10 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Which events of a store are read.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct WindowArgs {
-    /// Of stores: only events from this time on, such as 2024-03-05, 2024-03-05T07:00:00+01:00, or 1h, 30m, 2d ago
+    /// For stores: only events since this time, such as 2024-03-05T07:00:00+01:00, 2024-03-05, or an age such as 1h
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Of stores: only events before this time
+    /// For stores: only events before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 }
@@ -41,7 +41,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// A point in time, in nanoseconds since 1970: by ISO 8601, or so long ago.
+/// A point in time, in nanoseconds since 1970: by ISO 8601, or as an age.
 pub(crate) fn nanoseconds(name: &str, text: &str, now: i64) -> Result<i64> {
     time::meant(text, now).map_err(|why| anyhow::anyhow!("{name} {text}{why}"))
 }

@@ -35,51 +35,51 @@ Examples:
   jird ingest metrics samples.ndjson --time-field ts --column host,value --compression zstd
 
 Each line is an event: any JSON value, kept byte for byte except for white space between its
-tokens. Its time is the value of @t, or of the field that --time-field names: a text by ISO 8601, or
+tokens. Its time is the value of @t, or of the field that --time-field names: an ISO 8601 text, or
 a number of seconds since 1970 (of milliseconds, microseconds or nanoseconds, if it is that large).
-An event without one gets the time of its arrival. Events may come in any order.
+An event without a time gets the time of its arrival. Events may come in any order.
 
-Standard error says how many events of each file were taken, and up to which line. The store keeps
-that place with the events: if a run ends early, by a bad line, a full disk or a crash, the same
-command with --resume goes on after the last event that was taken. --resume knows files by their
-content, also under another name, compressed, or grown; a last line that has no end yet is left.
---once FIELD leaves out events that the store has already, by the value of this field, which it
-reads of all events first and keeps in memory.
-`jird query --store` asks a store, `jird store` looks after it.
-Exit codes: 0 all events were taken, 1 some lines were no events, 2 not all events were taken.";
+Standard error reports how many events of each file were taken, and up to which line. The store
+keeps this position with the events: if a run ends early because of a bad line, a full disk or a
+crash, the same command with --resume continues after the last event that was taken. --resume
+recognises files by their content, even if they were renamed, compressed or have grown; an
+incomplete last line is left for the next run.
+--once FIELD skips events whose value in this field is in the store already. It first reads the
+field of all stored events and keeps the values in memory.
+`jird query --store` queries a store, `jird store` maintains it.
+Exit codes: 0 all events were taken, 1 some lines were invalid, 2 not all events were taken.";
 
-/// Put events into a store, which queries read with `--store`
+/// Load events into a store, which queries read with `--store`
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct IngestArgs {
-    /// The folder of the store; it is made if it does not exist
+    /// The folder of the store; created if it does not exist
     store: PathBuf,
-    /// Files of events, one per line; standard input if missing or `-`
+    /// Files with one event per line; standard input if missing or `-`
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Of a new store: the field that holds the time of an event [default: @t]
+    /// For a new store: the field that holds the time of an event [default: @t]
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
-    /// Of a new store: fields that also lie as columns beside the events, for conditions that many queries have
+    /// For a new store: also store these fields as columns, which speeds up frequent conditions
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     column: Vec<String>,
-    /// Of a new store: how spans are compressed [default: none]
+    /// For a new store: how to compress the events [default: none]
     #[arg(long, value_enum, value_name = "HOW")]
     compression: Option<CompressionArgument>,
-    /// When events are on disk: before each batch is acknowledged, within 200 ms, or when the system likes
+    /// When to flush events to disk: every batch, every 200 ms, or when the operating system does
     #[arg(long, value_enum, value_name = "WHEN", default_value = "interval")]
     sync: SyncArgument,
-    /// What to do with a line that is not a valid event: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add to
-    /// it)
+    /// What to do with an invalid line: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (append to it)
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
-    /// Go on in each file where an earlier run ended, so that no event is taken twice
+    /// Continue in each file where an earlier run ended, so that no event is taken twice
     #[arg(long)]
     resume: bool,
-    /// Leave out an event if one in the store has the same value in this field
+    /// Skip an event if one in the store has the same value in this field
     #[arg(long, value_name = "FIELD")]
     once: Option<String>,
-    /// With --once: compare only with events from this time on, such as 2024-03-05, or 2d ago
+    /// With --once: compare only with events since this time, such as 2024-03-05, or an age such as 2d
     #[arg(long, value_name = "TIME", requires = "once")]
     once_since: Option<String>,
     #[command(flatten)]
@@ -87,21 +87,21 @@ pub(crate) struct IngestArgs {
     /// The number of threads that check events [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Print to standard error what was done, and how fast
+    /// Print a summary and the throughput to standard error
     #[arg(long)]
     stats: bool,
-    /// Print nothing if all is well
+    /// Print nothing unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum CompressionArgument {
-    /// As they are: queries read fastest
+    /// No compression: fastest to read
     None,
-    /// Half of the size or less, and nearly as fast
+    /// Half the size or less, and nearly as fast
     Lz4,
-    /// The smallest
+    /// The smallest size
     Zstd,
 }
 
@@ -227,7 +227,10 @@ const UNSEALED: &str = "all that was taken is in the log, and queries find it th
 fn all_files(inputs: &[Input]) -> Result<Vec<Id>> {
     let id = |input: &Input| {
         Id::of(input).with_context(|| {
-            format!("{}: --resume needs files, which can be read again from a place on; for pipes, --once FIELD leaves out what is there", input.name())
+            format!(
+                "{}: --resume needs files, not pipes; for pipes, --once FIELD skips events that are in the store",
+                input.name()
+            )
         })
     };
     inputs.iter().map(id).collect()
