@@ -265,7 +265,7 @@ pub(crate) fn rebuild_index(folder: &Folder, span: &SpanFile) -> Result<(), Erro
         let mut text = Vec::new();
         if let Err(fault) = span.read_documents(block, &mut text) {
             let file = folder.span(span.number());
-            let message = format!("{}, block {block}: {fault}; its index cannot be made anew", file.display());
+            let message = format!("{}, block {block}: {fault}; its index cannot be rebuilt", file.display());
             return Err(Error::new(ErrorKind::Damaged, message));
         }
         indexes.add(Buffer::from_vec(text));
