@@ -119,7 +119,7 @@ fn read_all(path: &PathBuf) -> usize {
     let read = |name: &String| {
         let _ = TableInfo::of(&conn, name);
         let query = SqliteQuery::table(&conn, name).map(SqliteQuery::json_declared);
-        // Pages that are told of twice are read twice.
+        // Pages that are listed twice are read twice.
         query.map_or(0, |mut query| rows(query.source(), 100_000))
     };
     names.iter().map(read).sum()

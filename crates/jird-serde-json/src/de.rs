@@ -90,7 +90,7 @@ const KEPT_MAX: usize = 16 << 20;
 ///
 /// # Errors
 /// As [`from_slice`], and the errors of the reader. For a text of more than 16 MB that is not JSON, place and category
-/// are told, and not which rule was broken.
+/// are reported, but not which rule was broken.
 pub fn from_reader<R, T>(rdr: R) -> Result<T>
 where
     R: io::Read,

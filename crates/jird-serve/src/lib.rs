@@ -1,8 +1,8 @@
 //! SQLite tables as JSON over HTTP, events of a store, and SQL over these and over files. Rows are written straight to
 //! the bytes of answers, bodies of requests straight to the parameters of statements.
 //!
-//! Start at [`Server`]. What a server may do is said in [`Settings`]: at first it only reads, and only programs of the
-//! same machine reach it. The guide's page `serve.md` describes requests and answers.
+//! Start at [`Server`]. [`Settings`] says what a server may do: by default it only reads, and only local programs reach
+//! it. The guide's page `serve.md` describes requests and answers.
 //!
 //! # The source, from the ground up
 //!

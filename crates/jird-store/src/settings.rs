@@ -1,4 +1,4 @@
-//! What a store is told when it is made, and what a reader and a writer may choose.
+//! The settings of a store, fixed when it is created, and the options of readers and writers.
 
 use crate::error::Sync;
 use jird::Path;

@@ -25,7 +25,7 @@ pub(super) struct Reading {
     pub(super) record_limit: usize,
     /// The wanted columns, for formats where reading fewer columns saves work.
     pub(super) columns: Option<Vec<String>>,
-    /// How CSV is written, if that is said.
+    /// How CSV is written, if given.
     pub(super) csv: DialectChoice,
 }
 

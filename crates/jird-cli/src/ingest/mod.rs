@@ -202,7 +202,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     bad.finish().context("writing the quarantine")?;
     let totals = match writer.finish_sealed() {
         Ok(totals) => totals,
-        // Why was told.
+        // The reason was reported.
         Err(_) if is_broken => return Ok(Outcome::Failed),
         Err(error) => return Err(error.into()),
     };

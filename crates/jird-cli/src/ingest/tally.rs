@@ -1,5 +1,5 @@
-//! How much was taken of each file. It is told however the run ends, and what is told is true: after it, nothing more is
-//! taken.
+//! How much was taken of each file. It is reported however the run ends, and the report is exact: after it, nothing
+//! more is taken.
 
 use crate::outcome::report as say;
 use crate::signals;

@@ -71,7 +71,7 @@ fn each_of_several_files_may_begin_with_a_mark_packed_or_not() {
     assert!(all(&["describe"], &[]).0.contains("8 records"));
     let (out, said, code) = run(&folder, &["validate", "--lines", "a.ndjson", "a.ndjson"], b"");
     assert_eq!((out.as_str(), said, code), ("", note(&["validate"], "a.ndjson").repeat(2), Some(0)));
-    // A format that is told by its first bytes.
+    // A format that is detected by its first bytes.
     assert_eq!(folder.jird("convert", &["-", "-"], format!("{MARK}[1,2]").as_bytes()).stdout, b"1\n2\n");
     let piped = folder.query(&["select a", "--schema", "schema"], marked.as_bytes());
     assert_eq!(piped.2, 2, "there is no such file");

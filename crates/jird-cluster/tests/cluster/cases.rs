@@ -150,7 +150,7 @@ fn bad_records_are_told_as_on_one_machine() {
             assert_eq!(kept[0], kept[1], "{sql}");
         }
     }
-    // One that stops the query is told with its place.
+    // One that stops the query is reported with its place.
     let options = Options { threads: 1, ..Options::default() };
     let (found, _) = answer("select count(*), sum(Elapsed)", &files[1..], &options, Some(&cluster));
     let (expected, _) = answer("select count(*), sum(Elapsed)", &files[1..], &options, None);

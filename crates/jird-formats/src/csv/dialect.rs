@@ -54,7 +54,7 @@ impl Default for Dialect {
     }
 }
 
-/// What is said of the dialect of a file; for the rest, the default of its format holds.
+/// The settings given for the dialect of a file; for the rest, the default of its format holds.
 ///
 /// ```
 /// use jird_formats::{Dialect, DialectChoice};
@@ -84,7 +84,7 @@ impl DialectChoice {
         }
     }
 
-    /// Whether anything is said.
+    /// Whether anything is given.
     pub fn is_given(self) -> bool {
         self != Self::default()
     }

@@ -114,7 +114,7 @@ fn starts(file: &File) -> Start {
     match file.read_at(&mut start, 0) {
         Ok(0) => Start::Empty,
         Ok(read) if FileFormat::of_bytes(&start[..read]) == Some(FileFormat::Sqlite) => Start::Database,
-        // What cannot be read is told when it is read.
+        // What cannot be read is reported when it is read.
         _ => Start::Other,
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn of(address: &Address, error: &Error) -> io::Error {
     io::Error::new(kind, words)
 }
 
-/// What is said when the object is another one than before.
+/// The message when the object is another one than before.
 pub(super) const CHANGED: &str =
     "it has changed while it was read, so there is no answer from one version of it; run the command again";
 

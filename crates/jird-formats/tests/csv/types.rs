@@ -67,7 +67,7 @@ fn check_objects<'t, T: DeserializeOwned + Debug>(source: impl Fn() -> CsvSource
     };
     let note = |failure: Failure<Error, jird::Error>| log.borrow_mut().push(format!("{failure:?}"));
     let (mut by_events, mut sink) = (source(), objects());
-    // A sink behind a reference knows no rows.
+    // A sink behind a reference has no rows.
     while by_events.send_record(&mut &mut sink).map_err(note).unwrap_or(true) {}
     let wanted = log.take();
     for chunk_bytes in [1, 7, 64, 1 << 16] {

@@ -1,4 +1,4 @@
-//! What was told by events, kept as it came: what goes into a format, and what comes back.
+//! What events said, kept as it came: what goes into a format, and what comes back.
 
 use jird::event::{Interest, Key, Numeral, Place, Sink, Timestamp};
 use std::convert::Infallible;

@@ -103,7 +103,7 @@ fn rows_buffered_for_one_statement_keep_their_values() {
         fill(&records, SqliteSink::create(&conn, "t").rows_per_statement(rows)).unwrap();
         let mut query = SqliteQuery::table(&conn, "t").unwrap().json_declared();
         assert!(try_lines(&mut query).unwrap() == wanted, "{rows}");
-        // Missing is told apart, so that rows wait for those with the same keys.
+        // Missing is distinguished, so that rows wait for those with the same keys.
         fill(&records, SqliteSink::upsert(&conn, "u", ["id"]).rows_per_statement(rows)).unwrap();
         let mut query = SqliteQuery::table(&conn, "u").unwrap().json_columns(["late"]).unwrap();
         assert!(try_lines(&mut query).unwrap() == wanted, "{rows}");

@@ -71,7 +71,7 @@ fn rows_are_decoded_as_their_events_are() {
                 told.push(format!("{index} {value:?}"));
                 Ok::<_, jird::Error>(())
             });
-            // A sink behind a reference knows no rows.
+            // A sink behind a reference has no rows.
             let sent = if is_by_events == 1 { source.send(&mut &mut sink) } else { source.send(&mut sink) };
             log.extend(told);
             log.push(format!("{sent:?}"));

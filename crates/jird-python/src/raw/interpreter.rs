@@ -24,8 +24,8 @@ impl Caller {
         if thread::current().id() == self.0 { Python::try_attach(run) } else { None }
     }
 
-    /// Whether Ctrl-C was pressed, if this is the thread that has begun. The interpreter is told of it once more, so
-    /// that it raises the exception when the caller's code runs again.
+    /// Whether Ctrl-C was pressed, if this is the thread that has begun. The interpreter is notified once more, so that
+    /// it raises the exception when the caller's code runs again.
     pub(crate) fn is_interrupted(&self) -> bool {
         let is_interrupted = self.attached(|py| py.check_signals().is_err()) == Some(true);
         if is_interrupted {

@@ -226,7 +226,7 @@ fn first_of_repeated(raw: &str) -> Cow<'_, str> {
     }
 }
 
-/// How long a reader waits for a batch before it looks whether Ctrl-C was pressed.
+/// How long a reader waits for a batch before it checks whether Ctrl-C was pressed.
 const WAIT: Duration = Duration::from_millis(50);
 
 /// A batch, and the bytes that it and what was left out before it were made of.

@@ -178,8 +178,8 @@ impl Scanned {
     }
 }
 
-/// What the task that ran this plan has found, as a text for [`merge`]; `None` if nothing in it is ours. Bad records are
-/// told once.
+/// What the task that ran this plan has found, as a text for [`merge`]; `None` if nothing in it is ours. Bad records
+/// are reported once.
 pub fn facts(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<String>> {
     let (mut task, mut known) = (Task::default(), HashSet::new());
     let is_ours = task.add(plan, &mut known)?;

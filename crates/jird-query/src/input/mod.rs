@@ -76,7 +76,7 @@ pub(crate) struct Reading {
     pub(crate) from: Option<FileFormat>,
     /// Which values of a JSON text are records, if not all elements or lines.
     pub(crate) records: Option<Pattern>,
-    /// How CSV and its relatives are written, if that is said.
+    /// How CSV and its relatives are written, if given.
     pub(crate) csv: DialectChoice,
     /// Of stores: the time of the events that are read.
     pub(crate) window: Window,

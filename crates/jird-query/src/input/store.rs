@@ -136,7 +136,8 @@ impl StoreText {
     }
 
     /// The blocks that may have a record for which the predicate holds, whose slots are these paths; of these, only
-    /// those in the last `newest_bytes` bytes of the text. If lines are told, they are read with all their lines.
+    /// those in the last `newest_bytes` bytes of the text. If line numbers are reported, they are read with all their
+    /// lines.
     pub(crate) fn choose(
         &self,
         condition: Option<(&Predicate, &[Path])>,

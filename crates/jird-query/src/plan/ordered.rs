@@ -18,7 +18,7 @@ pub(crate) struct Newest {
 const ROWS_MAX: usize = 100_000;
 
 /// Removes a sort by a field whose order is that of the events of the only store that is read. A descending one stays;
-/// it is told if only some rows are wanted.
+/// it is returned if only some rows are wanted.
 pub(crate) fn in_order_of_store(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<(LogicalPlan, Option<Newest>)> {
     let mut newest = None;
     let plan = below(plan, &mut |sort| {

@@ -26,7 +26,7 @@ pub(crate) struct Inputs<'q> {
     keys: HashMap<String, Vec<String>>,
     /// The keys of the first records, by table.
     first_keys: HashMap<String, HashSet<String>>,
-    /// Whether all records are asked for their keys: other machines are told those of all records only.
+    /// Whether all records are asked for their keys: other machines get those of all records only.
     pub(crate) asks_all: bool,
     pub(crate) said: Said,
     pipes: Pipes,

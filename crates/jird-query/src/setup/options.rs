@@ -62,8 +62,8 @@ pub struct Options {
     /// Which values of JSON texts are records, such as `/items/*`. By default they are the lines, the elements of an
     /// array, or the values one after the other.
     pub records: Option<Pattern>,
-    /// How CSV and its relatives are written. If anything is said of it, a text is CSV if neither its name nor its first
-    /// bytes say what else it is.
+    /// How CSV and its relatives are written. If any of it is given, a text is CSV unless its name or its first bytes
+    /// show another format.
     pub csv: DialectChoice,
     /// Whether a query answers without the files that cannot be read. If not, it fails.
     pub skip_unreadable: bool,

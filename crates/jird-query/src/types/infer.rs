@@ -71,7 +71,7 @@ impl Types {
             for (_, store) in input.stores() {
                 all.merge(&of_kinds(store.kinds(&path)?)?);
             }
-            // Of a mixed field, the first record of each kind is told, so it is looked for.
+            // For a mixed field, the first record of each kind is reported, so it is looked for.
             (all.met().len() < 2).then_some((path, all))
         };
         let fields = paths.into_iter().map(observed).collect::<Option<_>>()?;

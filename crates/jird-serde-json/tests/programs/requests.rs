@@ -1,4 +1,4 @@
-// A web service: structs in and out, and what is said when they are wrong.
+// A web service: structs in and out, and the messages when they are wrong.
 use self::serde_json::error::Category;
 use self::serde_json::{Error, Result, from_slice, from_str, from_value, json, to_string, to_string_pretty, to_vec, to_vec_pretty};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a client is told when its request fails: problem details (RFC 9457).
+//! The response to a failed request: problem details (RFC 9457).
 
 use hyper::StatusCode;
 use jird::Located;
@@ -158,7 +158,7 @@ impl Problem {
     }
 }
 
-/// What is told of a full disk.
+/// The message for a full disk.
 const FULL: &str = "the disk is full, and nothing was written";
 
 fn is_full(error: &rusqlite::Error) -> bool {

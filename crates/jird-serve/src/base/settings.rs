@@ -1,4 +1,4 @@
-//! What a server is told.
+//! The settings of a server.
 
 use core::fmt;
 use jird_store::Sync;
@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A loss of power costs at most the events of this time, unless something else is said.
+/// By default, a power failure loses at most the events of this time.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a [`Server`](crate::Server) serves, where, and to which clients.
@@ -22,11 +22,11 @@ pub struct Settings {
     pub write: bool,
     /// How durable an event is when it is acknowledged.
     pub sync: Sync,
-    /// The field that holds the time of an event, of a store that is made because there is none.
+    /// For a store that is created because it does not exist: the field that holds the time of an event.
     pub time_field: Option<jird::Path>,
     /// The file to which rejected events are appended; by default `refused.ndjson` in the folder of the store.
     pub quarantine: Option<PathBuf>,
-    /// What requests must have as `Authorization: Bearer TOKEN`.
+    /// The token that requests must send as `Authorization: Bearer TOKEN`.
     pub token: Option<String>,
     /// Names under which clients reach the server, besides `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.
@@ -34,7 +34,7 @@ pub struct Settings {
     /// Origins from which cross-origin requests are allowed, each as browsers send it: `http://localhost:8000`.
     /// Browsers hide the answers from pages of other origins.
     pub cors: Vec<String>,
-    /// What connections are encrypted with; `None`: they are not.
+    /// The certificate and key for TLS; `None`: connections are not encrypted.
     pub tls: Option<Tls>,
     /// How much a request may take.
     pub limits: Limits,
@@ -90,25 +90,25 @@ pub struct Limits {
     pub rows: u64,
     /// The longest time for a query or a write, and for a body to arrive.
     pub time: Duration,
-    /// The longest time in which a client may take nothing of an answer, or send nothing of a request's head.
+    /// How long a client may go without reading any of a response, or without sending any of a request's head.
     pub stall: Duration,
     /// The most connections. Others wait until one ends.
     pub connections: usize,
     /// The most requests at a time, after which the answer is 503.
     pub requests: usize,
-    /// The most answers that are too long to be kept in memory, at a time. Each takes a thread and a connection to the
-    /// database; beyond, the answer is 503.
+    /// The most responses at a time that are too long to be kept in memory. Each takes a thread and a connection to the
+    /// database; beyond that, the answer is 503.
     pub streams: usize,
     /// The most clients that follow events at a time, after which the answer is 503.
     pub followers: usize,
-    /// How often a client that follows events hears of the server although none come.
+    /// How often a client that follows events gets a heartbeat when none arrive.
     pub heartbeat: Duration,
     /// The most queries in SQL at a time, after which the answer is 503.
     pub queries: usize,
     /// The memory limit of a SQL query for grouping, sorting and joins, in bytes. Beyond it, the answer is 503.
     pub query_bytes: usize,
-    /// The most bytes of answers that are kept until the database changes, about; 0: none is kept. Each connection to
-    /// the database keeps a sixteenth of it.
+    /// The size of the response cache in bytes, approximately; 0 turns it off. Each connection to the database keeps a
+    /// sixteenth of it.
     pub kept_bytes: usize,
 }
 

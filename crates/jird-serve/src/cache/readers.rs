@@ -203,7 +203,7 @@ impl Reader {
         self.answers.keep(question, kept.clone());
     }
 
-    /// Writes the rows that are asked for. `ready` is told of the count before the first row.
+    /// Writes the rows that are asked for. `ready` gets the count before the first row.
     ///
     /// With `counts_first` it is certain before the first byte that there are not too many rows.
     pub(crate) fn answer<O: Out>(

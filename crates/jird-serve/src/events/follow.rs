@@ -1,8 +1,8 @@
 //! `GET /events?follow=true`: events as they come, as server-sent events.
 //!
-//! One task looks whether something came, four times a second, because any process may write to the store; a writer
-//! of this server says so at once. Followers read from the log when it tells them, each at its own pace: what a
-//! slow client has not taken is not in memory.
+//! One task checks for new events, four times a second, because any process may write to the store; a writer of this
+//! server notifies it at once. Followers read from the log when it tells them, each at its own pace: what a slow client
+//! has not taken is not in memory.
 
 use crate::base::problem::Problem;
 use crate::http::body::{Body, Chunk, Cut, GiveUp};
@@ -24,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Chunks that wait for a client.
 const WAITING: usize = 2;
 
-/// Tells followers that something came.
+/// Tells followers about new events.
 pub(crate) struct Follow {
     came: watch::Sender<()>,
     places: Arc<Semaphore>,
@@ -46,7 +46,7 @@ impl Follow {
         self.came.send_replace(());
     }
 
-    /// Looks whether something came, as long as there are followers.
+    /// Checks for new events, as long as there are followers.
     pub(crate) async fn look(&self, store: &Store) {
         let mut tail: Option<Tail> = None;
         loop {

@@ -67,8 +67,8 @@ impl Body {
         Self { content: Content::Stream { chunks, _give_up: give_up }, entry: None }
     }
 
-    /// The body with what is told of it at its end, and with what is free again then. `is_unsent`: the answer has no
-    /// body but would have one, as for `HEAD`.
+    /// The body with the log entry to write at its end, and with the place that is free again then. `is_unsent`: the
+    /// answer has no body but would have one, as for `HEAD`.
     pub(crate) fn entered(mut self, mut entry: Entry, place: Option<OwnedSemaphorePermit>, is_unsent: bool) -> Self {
         entry.is_whole = is_unsent || matches!(&self.content, Content::Whole(bytes) if bytes.is_empty());
         self.entry = Some((entry, place));

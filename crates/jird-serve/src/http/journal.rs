@@ -1,4 +1,4 @@
-//! What is told of requests: a line of JSON for each on standard error, and sums for `/metrics`.
+//! The access log, a line of JSON for each request on standard error, and the sums for `/metrics`.
 
 use hyper::{Method, StatusCode};
 use jird::event::Timestamp;
@@ -112,7 +112,7 @@ fn gone() -> StatusCode {
     StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST)
 }
 
-/// A request, which is told of when it is dropped.
+/// A request, which is logged when this is dropped.
 pub(crate) struct Entry {
     journal: Arc<Journal>,
     begun: Instant,

@@ -51,7 +51,7 @@ pub(crate) fn media(headers: &HeaderMap) -> String {
 pub(crate) fn best<F: Copy>(headers: &HeaderMap, forms: &[(F, &[&str])], detail: &str) -> Result<F, Problem> {
     let Some(accept) = text(headers, &ACCEPT) else { return Ok(forms[0].0) };
     let quality = |names: &[&str]| {
-        // What is said of a type goes before what is said of many.
+        // An entry for one type takes precedence over an entry for many.
         let found = |name: &str| qualities(&accept).find(|(known, _)| known.eq_ignore_ascii_case(name));
         names.iter().find_map(|name| found(name)).map_or(0, |(_, quality)| quality)
     };

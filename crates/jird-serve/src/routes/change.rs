@@ -53,7 +53,7 @@ pub(crate) async fn change(
             "this method takes one object as application/json",
         ));
     }
-    // Wrong conditions are told before the body is waited for.
+    // Wrong conditions are reported before the body is awaited.
     let ask = wanted.ask()?;
     if method == Method::POST {
         check_post(&ask)?;

@@ -1,8 +1,8 @@
 //! The page at `/`, compiled in: its text, its style sheet, and its script, which asks this server for all else.
 //!
-//! The files hold no data, so they need no token; the page asks its reader for that. What the page may do is said in
-//! [`POLICY`]: it runs its own script, takes its own style sheet, and asks this server, and nothing else. Even the
-//! script cannot make markup out of texts.
+//! The files hold no data, so they need no token; the page asks its reader for that. [`POLICY`] says what the page may
+//! do: it runs its own script, takes its own style sheet, and asks this server, and nothing else. Even the script
+//! cannot make markup out of texts.
 
 use crate::http::body::Body;
 use crate::http::pack::packed;

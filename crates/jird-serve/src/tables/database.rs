@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// What a client is told while no connection is open.
+/// The message while no connection is open.
 const REPLACED: &str = "the file of the database was replaced, and is opened again";
 
 /// A database, whichever file its path leads to.
@@ -60,7 +60,7 @@ impl Database {
         })
     }
 
-    /// What was opened last, for what is told of it.
+    /// What was opened last, for descriptions of it.
     pub(crate) fn last(&self) -> Arc<Opened> {
         Arc::clone(&self.opened.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -75,7 +75,7 @@ impl Long {
         ))
     }
 
-    /// What is told of a page of events before its first byte.
+    /// Metadata of a page of events, sent before its first byte.
     pub(crate) fn page(&mut self, next: Option<String>, last: Option<u64>) {
         self.told.next = next;
         self.told.last = last;

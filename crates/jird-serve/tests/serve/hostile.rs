@@ -62,7 +62,7 @@ fn a_length_that_lies_harms_nobody() {
     // Longer than what comes: nothing is written.
     let status = post("Content-Length: 1000\r\n", "{\"title\": \"x\"}");
     assert!(status == 0 || status == 400, "{status}");
-    // More than this server takes, which is told at once.
+    // More than this server takes, which it says at once.
     assert_eq!(post("Content-Length: 99999999999\r\n", "{"), 413);
     // Shorter: what comes after it is not a request.
     let status = post("Content-Length: 3\r\n", "{\"title\": \"x\"}");

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The test that runs by itself as the other process, with this variable: it does what the variable says.
 const OTHER: &str = "JIRD_SERVE_OTHER";
 
-/// How often each story is told; more with this variable.
+/// How often each story is run; more with this variable.
 fn rounds() -> usize {
     std::env::var("JIRD_SERVE_ROUNDS").map_or(4, |rounds| rounds.parse().unwrap())
 }

@@ -144,7 +144,7 @@ impl<'f> Rebuilding<'f> {
         if let Some(store) = self.logs.iter().rev().find_map(|log| log.store) {
             manifest.store = store;
         }
-        // What was acknowledged and cannot be found is told as lost then.
+        // What was acknowledged and cannot be found is then reported as lost.
         manifest.arrivals = manifest.arrivals.max(arrivals);
         manifest.sealed = Some(sealed);
         manifest.next = self.next;

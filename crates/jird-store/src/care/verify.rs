@@ -32,8 +32,8 @@ pub struct Verified {
 impl Store {
     /// Reads and checks everything: checksums, columns, every event, indexes, logs. With `repair`, index files that are
     /// missing or damaged are rebuilt from their spans, and damaged logs are kept aside, as a writer does it. What logs
-    /// lack is told once more and accepted: neither queries nor checks tell it from then on. Damaged blocks of spans stay
-    /// where they are, and are told again.
+    /// lack is reported once more and accepted: neither queries nor checks report it from then on. Damaged blocks of
+    /// spans stay where they are, and are reported again.
     ///
     /// # Errors
     /// The store cannot be opened, or an index cannot be written.

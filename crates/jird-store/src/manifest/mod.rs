@@ -141,7 +141,7 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    /// How it is told.
+    /// How it is reported.
     pub(crate) fn damage(&self, folder: &Folder) -> Damage {
         let Range { start, end } = self.arrivals;
         let which = match end.saturating_sub(start) {

@@ -1,4 +1,4 @@
-//! Files that are cut, flipped or forged: no panic, and what is damaged is told.
+//! Files that are cut, flipped or forged: no panic, and damage is reported.
 
 use super::model::{Random, Run, read};
 use crate::files::checksum;
@@ -18,7 +18,7 @@ fn example(seed: u64) -> (Run, Vec<(PathBuf, Vec<u8>)>) {
     (run, files)
 }
 
-/// Reads everything that there is; how many events, and whether damage was told.
+/// Reads everything that there is; how many events, and whether damage was reported.
 fn use_all(run: &Run) -> Option<(usize, bool)> {
     let store = run.store().ok()?;
     let snapshot = store.snapshot().ok()?;

@@ -60,7 +60,7 @@ impl Shared {
             let (appended, has_more) = (state.appended, state.synced < state.appended);
             let is_closing = state.is_closing;
             drop(state);
-            // An error is told by the next `append` or `commit`.
+            // An error is returned by the next `append` or `commit`.
             if has_more && self.sync_to(appended).is_err() || is_closing {
                 return;
             }

@@ -62,7 +62,7 @@ impl Shared {
             let (entry, fresh) = span.unzip();
             let outcome = self.folder.change_to_free(|manifest| {
                 if !manifest.logs.iter().any(|log| job.has(log.number)) {
-                    // An earlier try succeeded, and was told otherwise.
+                    // An earlier try succeeded, although it reported an error.
                     return Ok(Outcome::Old);
                 }
                 if self::clips(manifest, job) != clips {

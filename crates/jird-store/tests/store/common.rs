@@ -46,7 +46,7 @@ pub(crate) fn append(writer: &Writer, lines: &str) {
     writer.commit(ticket).unwrap();
 }
 
-/// The text of a window, whose blocks are what was said of them.
+/// The text of a window, with blocks that match their descriptions.
 pub(crate) fn read(snapshot: &Snapshot, window: Window) -> String {
     let text = snapshot.text(window).unwrap();
     let lines = blocks(&text).concat();

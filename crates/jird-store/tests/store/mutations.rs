@@ -1,5 +1,5 @@
-//! Random damage to every file of a store: what was acknowledged is there, or its loss is told by queries, checks and
-//! compactions alike.
+//! Random damage to every file of a store: what was acknowledged is there, or its loss is reported by queries, checks
+//! and compactions alike.
 //!
 //! `JIRD_STORE_MUTATIONS` is how many are tried.
 
@@ -202,7 +202,7 @@ fn compacted(folder: &Path) -> Result<Vec<Damage>, Error> {
     Ok(store.compact()?.damage)
 }
 
-/// What must hold of an answer: every event is there once, or something is told.
+/// What must hold of an answer: every event is there once, or damage is reported.
 #[track_caller]
 fn check(example: &Example, answer: &Result<(Vec<u64>, Vec<Damage>), Error>, what: &str) -> bool {
     let Ok((numbers, damage)) = answer else { return true };

@@ -44,8 +44,8 @@ fn restore(files: &BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// Does everything with a store that only reads it; the events that were read, and whether damage was told. `None` if the
-/// store cannot be opened.
+/// Does everything with a store that only reads it; the events that were read, and whether damage was reported. `None`
+/// if the store cannot be opened.
 fn looked_at(path: &Path) -> Option<(Vec<String>, bool)> {
     let store = Store::open(path).ok()?;
     let snapshot = store.snapshot().ok()?;

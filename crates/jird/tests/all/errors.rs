@@ -1,4 +1,5 @@
-//! One text for each kind of error, with all that is said about it: code, offset, line, column, pointer, and the words.
+//! One text for each kind of error, with everything that is reported about it: code, offset, line, column, pointer, and
+//! the words.
 
 use crate::common;
 

@@ -282,8 +282,8 @@ fn best(mut work: impl FnMut()) -> Duration {
     (0..5).map(|_| once(&mut work)).min().expect("five runs")
 }
 
-/// Eight times the text takes eight times as long. What is quadratic takes 64 times as long, and then seconds; below half a
-/// second nothing is said, since other work shares the machine.
+/// Eight times the text takes eight times as long. What is quadratic takes 64 times as long, and then seconds; below
+/// half a second nothing is concluded, since other work shares the machine.
 fn assert_linear(name: &str, make: impl Fn(usize) -> Vec<u8>, read: impl Fn(&[u8])) {
     let [small, large] = [1, 8].map(|factor| {
         let text = make(factor * 200_000);

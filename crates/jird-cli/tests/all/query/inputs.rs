@@ -92,7 +92,7 @@ fn the_elements_of_an_array_are_records() {
     gives(&folder, &["select sum(a) as s, count(*) as n", "a.json"], "{\"s\":3,\"n\":3}\n");
     gives(&folder, &["select value[0] as v", "c"], "{\"v\":1}\n{\"v\":2}\n");
     assert_eq!(folder.query(&["select a where a = 2"], pretty.as_bytes()).0, "{\"a\":2}\n");
-    // Several arrays, one a line, are records themselves; so they are if that is said.
+    // Several arrays, one a line, are records themselves; so they are if the format is given.
     assert_eq!(folder.query(&["select value"], b"[1]\n[2]\n").0, "{\"value\":[1]}\n{\"value\":[2]}\n");
     assert_eq!(folder.query(&["select value", "--from", "ndjson"], b"[1]\n").0, "{\"value\":[1]}\n");
 }

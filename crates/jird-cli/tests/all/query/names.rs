@@ -277,7 +277,7 @@ fn a_summary_has_figures_of_each_column() {
     let found = wide.query(&["summarize 'a.ndjson'"], b"");
     assert_eq!((found.0.lines().count(), found.2), (130, 0), "{found:?}");
     assert!(found.0.contains("\"column_name\":\"c129\",\"column_type\":\"i64\",\"min\":129,\"max\":129,"), "{found:?}");
-    // A bad record is told of once, and what is kept of it is kept once.
+    // A bad record is reported once, and what is kept of it is kept once.
     let bad = Folder::new("bad").with("a.ndjson", "{\"a\":1}\n{\"a\":\n{\"a\":2}\n");
     let (out, said, code) = bad.query(&["summarize 'a.ndjson'", "--on-error", "quarantine=q.ndjson"], b"");
     assert!(

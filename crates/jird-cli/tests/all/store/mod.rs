@@ -32,7 +32,7 @@ fn jird(folder: &Folder, command: &str, args: &[&str], input: &[u8]) -> (String,
 
 #[track_caller]
 fn fine(folder: &Folder, command: &str, args: &[&str]) -> String {
-    // How much was taken is told, unless it is not asked for.
+    // How much was taken is reported, unless switched off.
     let quiet = if command == "ingest" { &["--quiet"][..] } else { &[] };
     let (out, said, code) = jird(folder, command, &[args, quiet].concat(), b"");
     assert_eq!((code, said.as_str()), (0, ""), "{command} {args:?}");
@@ -240,7 +240,7 @@ fn columns_answer_where_a_query_looks_at_nothing_else() {
     assert_eq!(blocks, 0, "{store}");
     let info = fine(&folder, "store", &["info", "log"]);
     assert!(info.contains("columns answered for"), "{info}");
-    // A field of two kinds is told with the lines that have them.
+    // A field of two kinds is reported with the lines that have them.
     let (_, said, _) = folder.query(&["select sum(Level) as n", "--store", "log"], b"");
     let (_, of_file, _) = folder.query(&["select sum(Level) as n", "a.ndjson"], b"");
     assert_eq!(said.replace("log", "a.ndjson"), of_file);

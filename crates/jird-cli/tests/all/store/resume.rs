@@ -1,5 +1,5 @@
-//! `jird ingest`, ended in the middle by all that can end it, and repeated with `--resume`: each event is there once, and
-//! what was taken is told.
+//! `jird ingest`, ended in the middle by everything that can end it, and repeated with `--resume`: each event is there
+//! once, and what was taken is reported.
 #![cfg(all(feature = "convert", unix))]
 #![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 

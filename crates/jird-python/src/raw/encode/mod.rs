@@ -38,7 +38,7 @@ pub(crate) type Other = for<'py> fn(&mut Encoder<'_, 'py>, &Bound<'py, PyAny>) -
 /// Writes the members of a dict in another way than the walk: with keys that are not strings, or sorted.
 pub(crate) type OtherDict = for<'py> fn(&mut Encoder<'_, 'py>, &Bound<'py, PyDict>) -> Result<(), Failure>;
 
-/// What the walk is told.
+/// The settings of the walk.
 pub(crate) struct Settings<'py> {
     pub(crate) other: Other,
     pub(crate) other_dict: OtherDict,

@@ -15,11 +15,11 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 pub struct CopyTo {
     /// The file, or the folder if there are parts.
     pub path: String,
-    /// The name of the format, if it is said.
+    /// The name of the format, if given.
     pub format: Option<String>,
     /// The columns whose values name the folders of the parts.
     pub partition_by: Vec<String>,
-    /// The name of the compression of the parts, if it is said.
+    /// The name of the compression of the parts, if given.
     pub compression: Option<String>,
     /// Whether a file that is there is replaced.
     pub overwrite: bool,

@@ -100,7 +100,7 @@ impl Parsed {
 }
 
 impl CopyTo {
-    /// What the query `sql` copies to, if it is a query that copies. What is wrong with it is told when it runs.
+    /// What the query `sql` copies to, if it is a query that copies. Its errors are reported when it runs.
     pub fn of(sql: &str) -> Option<Self> {
         match parse(sql).ok()?.asks {
             Asks::Copy(to) => Some(to),

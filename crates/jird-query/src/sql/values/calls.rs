@@ -1,8 +1,8 @@
 //! Rewrites calls: functions, aggregates and windows.
 //!
 //! In goes a call with arguments as they are written; out come a call over columns, and the form of its result. What a
-//! function makes of values of several kinds is said once, by [`Mixing`]. What must hold: a value that a function does
-//! not take is counted for a note, and never changed without one.
+//! function makes of values of several kinds is defined once, by [`Mixing`]. What must hold: a value that a function
+//! does not take is counted for a note, and never changed without one.
 
 use super::walk::Walk;
 use crate::base::error::Error;

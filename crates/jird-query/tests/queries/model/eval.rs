@@ -156,7 +156,7 @@ pub(super) fn group_key(record: &Value, fields: &[Path]) -> Vec<Option<String>> 
     fields.iter().map(value).collect()
 }
 
-/// Nulls are last, or first where the order descends, unless it is said where they are.
+/// Nulls are last, or first where the order descends, unless the query says where they are.
 pub(super) fn order(keys: &[Order], left: &Value, right: &Value) -> Ordering {
     let one = |key: &Order| {
         let value = |record: &Value| record.field(key.path).filter(|value| !value.is_null()).cloned();

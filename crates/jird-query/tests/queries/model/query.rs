@@ -18,7 +18,7 @@ pub(crate) struct Query {
     pub(crate) with: Vec<Query>,
     pub(crate) distinct: bool,
     pub(crate) items: Vec<Item>,
-    /// If nothing is said, the stream without an alias.
+    /// If missing, the stream without an alias.
     pub(crate) from: Option<Source>,
     pub(crate) joins: Vec<Join>,
     pub(crate) condition: Option<Condition>,

@@ -246,7 +246,7 @@ fn what_is_checked_whole_is_looked_at_where_it_has_a_literal() {
     assert_eq!((scanned.records, scanned.touched, scanned.matched, scanned.bad), (20_000, 20_000, 200, 0));
     let unsearched = Scanned { searched_bytes: 0, unsearched_bytes: text.len() as u64, ..scanned };
     assert_eq!(scan(&text, When::Never), unsearched);
-    // A bad line is told of, wherever it stands.
+    // A bad line is reported, wherever it is.
     for at in [0, text.len() / 2, text.len()] {
         let at = text[..at].rfind('\n').map_or(0, |feed| feed + 1);
         let scanned = scan(&[&text[..at], "{\"a\":[}\n", &text[at..]].concat(), When::Measured);

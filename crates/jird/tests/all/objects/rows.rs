@@ -181,7 +181,7 @@ fn check_rows<T: DeserializeOwned + Debug>(names: &[&str], rows: &[Vec<Held>]) -
             Ok::<_, Error>(())
         })
     };
-    // A sink behind a reference knows no rows.
+    // A sink behind a reference has no rows.
     let wanted = outcomes(table.clone(), &mut objects(), &log);
     assert_eq!((asked.take(), told.take()), (0, rows.len()));
     let found = outcomes(table, objects(), &log);

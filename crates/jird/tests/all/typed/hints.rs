@@ -1,4 +1,4 @@
-//! How much room collections are told to make: what will come, if anything is said.
+//! How much room collections are told to reserve: what will come, if known.
 
 use crate::common;
 use crate::typed::arbitrary::json;

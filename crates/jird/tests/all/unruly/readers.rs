@@ -24,7 +24,7 @@ fn a_number_that_an_error_cuts_short_is_not_told_as_a_shorter_one() {
             while source.send_record(&mut sink).is_ok_and(|sent| sent) {}
             let told = String::from_utf8_lossy(sink.so_far());
             let first = told.lines().next().unwrap_or_default();
-            // Of an array the beginning is told.
+            // For an array, its beginning was sent.
             let is_right = ["", value, "[", "[1234567890"].contains(&first);
             assert!(is_right, "{first} instead of {value} at {begins}, in {len} bytes");
         }

@@ -1,6 +1,6 @@
 //! Spellings of `PostgreSQL`, `DuckDB` and SQLite, rewritten to the forms that the rest of the rewrite understands.
 //!
-//! This pass looks at the text of the query alone: it knows no tables and no types.
+//! This pass looks at the text of the query alone: it does not know tables or types.
 
 mod clauses;
 mod constants;

@@ -29,7 +29,7 @@ pub(super) struct Record {
 const LEVELS: [&str; 6] = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
 impl Record {
-    /// Forgets all that was said, and keeps the memory for it.
+    /// Clears the record, and keeps its memory.
     pub(super) fn clear(&mut self) {
         let Self { level, body, attributes, trace_id, span_id, name, .. } = self;
         for text in [level, body, attributes, trace_id, span_id, name] {
