@@ -172,7 +172,7 @@ fn seal(store: &Store) -> Result<bool> {
     Ok(totals.spans > 0)
 }
 
-/// Says how the manifest was made again.
+/// Says how the manifest was rebuilt.
 fn say_restored(store: &Path, restored: &Restored) {
     let from = if restored.is_copy { "its copy" } else { "spans and logs" };
     say(&format!("damaged: {}: it was made again from {from}", store.join("MANIFEST").display()));

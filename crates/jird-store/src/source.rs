@@ -257,7 +257,7 @@ impl Sources {
         self.forgotten
     }
 
-    /// Whether checkpoints were lost, because the manifest was damaged and made again from the other files.
+    /// Whether checkpoints were lost, because the manifest was damaged and rebuilt from the other files.
     pub fn are_lost(&self) -> bool {
         self.are_lost
     }

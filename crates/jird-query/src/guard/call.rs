@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 
 /// So long may a call take that cannot be interrupted, if it is for more than one row.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// The most rows that a slow function gets at once in a query of others, if more than its first argument comes from rows:
-/// any of them can take long, whatever those before it took.
+/// The most rows that a slow function gets at once in an untrusted query, if more than its first argument comes from
+/// rows: any of them can take long, whatever those before it took.
 const ROWS_MAX: usize = 16;
-/// The most bytes of a compiled pattern in a query of others.
+/// The most bytes of a compiled pattern in an untrusted query.
 const PATTERN_BYTES: usize = 1 << 20;
 /// The most steps of a call for one row, if the query has limits: some seconds.
 const STEPS_MAX: usize = 1 << 32;

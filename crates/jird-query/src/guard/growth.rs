@@ -378,7 +378,8 @@ mod tests {
     use crate::setup::session::session;
 
     /// Aggregates. What they keep counts for the memory of a query, after each batch; results are one of the values that
-    /// they read, or numbers, but for `array_agg`, `string_agg` and `json_histogram`, which windows do not take in queries of others.
+    /// they read, or numbers, but for `array_agg`, `string_agg` and `json_histogram`, which windows do not take in
+    /// untrusted queries.
     const AGGREGATES: &str = "any_value approx_distinct approx_median approx_percentile_cont \
                               approx_percentile_cont_with_weight array_agg avg bit_and bit_or bit_xor bool_and bool_or \
                               corr count covar_pop covar_samp first_value grouping json_histogram json_mode json_sum last_value max median min \
@@ -388,7 +389,7 @@ mod tests {
     /// Functions of windows. Their inputs are cut so that results have room.
     const WINDOWS: &str = "cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank \
                            row_number";
-    /// Functions of functions, which queries of others may not call.
+    /// Functions of functions, which untrusted queries may not call.
     const OF_FUNCTIONS: &str = "any_match array_any_match array_filter array_first array_transform list_any_match \
                                 list_filter list_first list_transform";
 

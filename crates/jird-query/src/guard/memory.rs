@@ -51,7 +51,7 @@ impl Memory {
         Self { taken: Mutex::new(taken), is_limited, runs: AtomicBool::new(false) }
     }
 
-    /// Whether the query is one of others, with limits.
+    /// Whether the query is untrusted, and has limits.
     pub(crate) fn is_limited(&self) -> bool {
         self.is_limited
     }

@@ -92,7 +92,7 @@ impl GuardCalls {
     }
 
     /// How large the result can be. Patterns that are constants are compiled once, and DataFusion may make something
-    /// simpler of them: only in a query of others can they be made to take long.
+    /// simpler of them: only in an untrusted query can they be made to take long.
     fn growth(&self, call: &ScalarFunction) -> Growth {
         if call.func.inner().downcast_ref::<Guarded>().is_some() {
             return Growth::Fixed;

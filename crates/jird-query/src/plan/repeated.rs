@@ -1,4 +1,4 @@
-//! Rows for steps that repeat them, within the memory of a query of others.
+//! Rows for steps that repeat them, within the memory of an untrusted query.
 //!
 //! A join, an `unnest` and a window make many rows of one: of a text of a megabyte, a batch of 8 GB. DataFusion cuts
 //! their results by numbers of rows, not by bytes, and do not ask whether there is that much memory. So their inputs

@@ -178,7 +178,7 @@ impl Query {
         self.options.threads.max(1)
     }
 
-    /// The most rows and bytes of a batch. Queries of others have limits of their own.
+    /// The most rows and bytes of a batch. Untrusted queries have their own limits.
     fn batch_max(&self) -> (usize, usize) {
         batch_max(self.options.memory_max.filter(|_| self.options.spill.is_some()), self.threads())
     }

@@ -121,7 +121,7 @@ impl Received {
     /// Takes room for more, in units.
     ///
     /// # Errors
-    /// 503 if bodies of others take all the room.
+    /// 503 if the bodies of other requests take all the room.
     pub(crate) fn take_room(&mut self, rooms: &Arc<Semaphore>, units: usize) -> Result<(), Problem> {
         let permit = Arc::clone(rooms).try_acquire_many_owned(units as u32);
         self.room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
@@ -138,7 +138,8 @@ pub(crate) const ROOM: usize = 16 << 10;
 /// Receives a body.
 ///
 /// # Errors
-/// 413 if it is too long, 408 if it takes too long, 503 if bodies of others take all the room, 400 if it ends early.
+/// 413 if it is too long, 408 if it takes too long, 503 if the bodies of other requests take all the room, 400 if it
+/// ends early.
 pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Semaphore>) -> Result<Received, Problem> {
     receive_from(&mut body, limits, rooms).await
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a manifest was made again.
+/// How a manifest was rebuilt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restored {

@@ -1,5 +1,6 @@
-//! The page of `jird serve` in headless Chromium: what a person does with it, by mouse and by keys; pages of others, which
-//! may do nothing; and `examples/todomvc`. The steps are in `page/`, in Python, which speaks with Chromium through a pipe.
+//! The page of `jird serve` in headless Chromium: what a person does with it, by mouse and by keys; pages of other
+//! servers, which may do nothing; and `examples/todomvc`. The steps are in `page/`, in Python, which speaks with
+//! Chromium through a pipe.
 #![cfg(all(feature = "serve", target_os = "linux"))]
 #![allow(clippy::print_stdout, reason = "it is for readers of the log")]
 

@@ -21,7 +21,7 @@ use regex::RegexBuilder;
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use std::sync::Arc;
 
-/// The most bytes of a compiled pattern in a query of others: matching takes as long as it is large.
+/// The most bytes of a compiled pattern in an untrusted query: matching takes as long as it is large.
 const SERVED_PATTERN_BYTES: usize = 1 << 20;
 
 /// The fields of a predicate; slot `i` is field `i`.

@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The most operators and keywords of queries of others. A chain of this many is that deep, and plans are walked
+/// The most operators and keywords of untrusted queries. A chain of this many is that deep, and plans are walked
 /// recursively, in more than linear time: a sum of a thousand numbers took half a minute without optimisation, and no time
 /// limit ends that.
 const SIGNS_MAX: usize = 300;
@@ -13,7 +13,7 @@ const SIGNS_MAX: usize = 300;
 /// The most operators and keywords of any query: a chain of more would need more stack than there is.
 const ALL_SIGNS_MAX: usize = 5000;
 
-/// Refuses SQL of others that would be parsed to something deep.
+/// Refuses untrusted SQL that would be parsed to something deep.
 pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
     match signs(&tokens(sql)?) {
         0..=SIGNS_MAX => Ok(()),
