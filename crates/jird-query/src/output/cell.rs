@@ -1,13 +1,12 @@
 //! The text of one value.
 
+use super::cast::{ArrayFormatter, FormatOptions, cast};
 #[cfg(feature = "sql")]
 use crate::functions::json_texts;
 use crate::sql::{Output, OutputKind};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, UInt64Array};
-use arrow_cast::cast;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, FieldRef};
 use jird::event::Numeral;
@@ -35,7 +34,7 @@ pub(super) enum Cells<'a> {
 }
 
 /// How computed values are formatted.
-const OPTIONS: FormatOptions<'static> = FormatOptions::new();
+const OPTIONS: FormatOptions = FormatOptions::new();
 
 /// Casts a column of any Arrow type to a type that [`Cells`] knows.
 pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {

@@ -2,6 +2,8 @@
 
 mod apart;
 mod binary;
+#[cfg_attr(not(feature = "sql"), path = "no_cast.rs")]
+mod cast;
 mod cell;
 mod csv;
 mod finite;
