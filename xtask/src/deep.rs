@@ -67,6 +67,11 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             miri::run(house, log, miri::Amount::Long)
         }),
         Step::new("binary", "the released binary answers a query", binary),
+        Step::new(
+            "small",
+            "the first command of README.md answers without the SQL engine, and says what it lacks",
+            small,
+        ),
         Step::new("install", "cargo install installs the binary and nothing else", |house, log| {
             packages::install(house, log, &[])
         }),
@@ -111,10 +116,32 @@ fn cluster(house: &House, log: &mut Log) -> Outcome {
     both((formatted && linted && theirs).into(), both(parts, tested))
 }
 
+/// The first query of README.md.
+const FIRST: &str = "select Message where Elapsed > 200";
+
+/// The build without the SQL engine, by the alias of `.cargo/config.toml`.
+fn small(house: &House, log: &mut Log) -> Outcome {
+    let ask = |query| house.says("cargo", &["jird", "query", query, "examples/events.ndjson"]);
+    let readme = std::fs::read_to_string(house.root.join("README.md")).unwrap_or_default();
+    let shown: Vec<_> = readme.lines().skip_while(|line| !line.contains(FIRST)).skip(1).take(3).collect();
+    let Some(answer) = ask(FIRST) else {
+        log.say("error: `cargo jird` does not answer the first query of README.md");
+        return Outcome::Failed;
+    };
+    let is_shown = shown.len() == 3 && answer.lines().take(3).eq(shown) && answer.lines().count() == 930;
+    if !is_shown {
+        log.say("error: its answer is another one than README.md shows");
+    }
+    let lacks = ask("select Message order by Elapsed").is_none();
+    if !lacks {
+        log.say("error: it sorts, so it has an SQL engine");
+    }
+    Outcome::from(is_shown && lacks)
+}
+
 fn binary(house: &House, log: &mut Log) -> Outcome {
-    let query = "select Message where Elapsed > 200";
     let mut command = house.cargo(["run", "--release", "--package", "jird-cli", "--"]);
-    let passed = log.run(command.args(["query", query, "examples/events.ndjson"]));
+    let passed = log.run(command.args(["query", FIRST, "examples/events.ndjson"]));
     // The generator puts 310 slow events into every thousand.
     let rows = log.text().lines().filter(|line| line.starts_with("{\"Message\":")).count();
     if rows != 930 {
