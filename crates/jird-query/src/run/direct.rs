@@ -91,7 +91,7 @@ impl<'q> Direct<'q> {
             let schema = self.schema(rewritten);
             let (offset, left) = (self.offset, self.limit.unwrap_or(u64::MAX));
             let count = matches!(self.asks, Asks::Count).then(|| Arc::clone(&schema));
-            let mut rows = Batches { batches, columns: self.order(), offset, left, count };
+            let mut rows = Batches { from: batches, columns: self.order(), offset, left, count };
             let writer = results.writer(rewritten, None);
             results.write(writer, &schema, async || rows.next().await.transpose(), room, out, report)
         });
@@ -186,7 +186,7 @@ impl<'q> Direct<'q> {
 
 /// The batches of a result, cut to the rows that are wanted.
 struct Batches {
-    batches: Receiver<Result<RecordBatch, Error>>,
+    from: Receiver<Result<RecordBatch, Error>>,
     /// The columns of a batch that are those of the result.
     columns: Vec<usize>,
     /// How many rows are still passed by.
@@ -201,7 +201,7 @@ impl Batches {
     async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
         if let Some(schema) = self.count.clone() {
             let mut count = 0_i64;
-            while let Some(batch) = self.batches.recv().await {
+            while let Some(batch) = self.from.recv().await {
                 count += batch?.num_rows() as i64;
             }
             self.count = None;
@@ -210,12 +210,12 @@ impl Batches {
             return self.cut(&counted.map_err(|error| Error::of_arrow(&error))?);
         }
         while self.left > 0 {
-            let Some(batch) = self.batches.recv().await else { break };
+            let Some(batch) = self.from.recv().await else { break };
             if let Some(batch) = self.cut(&batch?)? {
                 return Ok(Some(batch));
             }
         }
-        self.batches.close();
+        self.from.close();
         Ok(None)
     }
 
@@ -290,17 +290,14 @@ fn is_plain(query: &Query, select: &Select) -> bool {
     let [table] = &select.from[..] else { return false };
     let TableFactor::Table { name, alias, .. } = &table.relation else { return false };
     let items: Vec<_> = select.projection.iter().map(ToString::to_string).collect();
-    let mut text = format!("SELECT {} FROM {name}", items.join(", "));
-    if let Some(alias) = alias.as_ref().filter(|alias| alias.columns.is_empty()) {
-        text += &format!(" {alias}");
-    }
-    if let Some(condition) = &select.selection {
-        text += &format!(" WHERE {condition}");
-    }
-    if let Some(limits) = &query.limit_clause {
-        text += &limits.to_string();
-    }
-    query.to_string() == text
+    let alias = alias.as_ref().filter(|alias| alias.columns.is_empty());
+    let parts = [
+        format!("SELECT {} FROM {name}", items.join(", ")),
+        alias.map_or_else(String::new, |alias| format!(" {alias}")),
+        select.selection.as_ref().map_or_else(String::new, |condition| format!(" WHERE {condition}")),
+        query.limit_clause.as_ref().map_or_else(String::new, ToString::to_string),
+    ];
+    query.to_string() == parts.concat()
 }
 
 /// The offset and the limit.
