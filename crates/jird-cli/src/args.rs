@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Fmt(crate::fmt::FmtArgs),
     Get(crate::get::GetArgs),
     #[cfg(feature = "query")]
-    Query(crate::query::QueryArgs),
+    Query(Box<crate::query::QueryArgs>),
     #[cfg(feature = "query")]
     Bench(crate::bench::BenchArgs),
     /// Not in this program

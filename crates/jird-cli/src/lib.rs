@@ -103,7 +103,7 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         Command::Fmt(args) => Ok(fmt::run(&args)),
         Command::Get(args) => get::run(&args),
         #[cfg(feature = "query")]
-        Command::Query(args) => query::run(args, query::Place::Here),
+        Command::Query(args) => query::run(*args, query::Place::Here),
         #[cfg(feature = "query")]
         Command::Bench(args) => Ok(bench::run(&args)),
         #[cfg(not(feature = "query"))]

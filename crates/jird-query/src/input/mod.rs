@@ -538,6 +538,10 @@ impl InputFile {
     }
 
     /// Opens the file for reading at any offset.
+    #[cfg_attr(
+        not(feature = "remote"),
+        allow(clippy::useless_conversion, reason = "elsewhere, there are objects, too")
+    )]
     pub(crate) fn file(&self) -> Result<PositionedFile, Error> {
         let file = match &self.access {
             Access::Copying(spooling) => return Ok(PositionedFile::Copying(spooling.clone())),
@@ -610,6 +614,10 @@ impl InputFile {
     }
 
     /// The table that the file is.
+    #[cfg_attr(
+        not(feature = "remote"),
+        allow(clippy::useless_conversion, reason = "elsewhere, there are objects, too")
+    )]
     fn rows(&self, format: FileFormat) -> io::Result<TableFile> {
         #[cfg(feature = "tables")]
         let whole = || match &self.access {

@@ -4,6 +4,7 @@
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 use std::convert::Infallible;
+use std::fmt;
 use std::marker::PhantomData;
 
 /// Fails: no column needs it.
@@ -31,8 +32,17 @@ impl<'a> ArrayFormatter<'a> {
         Err(missing(array))
     }
 
-    pub(super) fn value(&self, _: usize) -> String {
-        match self.never {}
+    pub(super) fn value(&self, _: usize) -> Text {
+        Text(self.never)
+    }
+}
+
+/// The text of a value.
+pub(super) struct Text(Infallible);
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
