@@ -5,13 +5,12 @@
 
 use super::message::{self, PathName, of_json, wrong};
 use crate::base::error::Error;
-use crate::base::interrupt::Interrupt;
 use crate::setup::session::is_aggregate;
 use crate::sql::{self, Known, Leaf, Records, Rewritten, Style};
 use datafusion::error::Result;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// All that decides how a query is rewritten.
 #[derive(Clone, Debug, Serialize, Deserialize)]

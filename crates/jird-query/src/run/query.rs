@@ -11,7 +11,7 @@ use crate::base::interrupt::Interrupt;
 use crate::base::named::Named;
 use crate::base::threads::Held;
 #[cfg(feature = "cluster")]
-use crate::cluster::{self, Cluster, Recipe};
+use crate::cluster::{Cluster, Recipe};
 use crate::input::{Input, Progress, Said};
 use crate::output::report::Report;
 use crate::output::{Parted, Parts};
