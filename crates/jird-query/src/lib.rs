@@ -52,6 +52,7 @@ mod base;
 pub mod cluster;
 #[cfg(feature = "sql")]
 mod functions;
+#[cfg(feature = "sql")]
 mod guard;
 mod input;
 mod output;

@@ -3,8 +3,10 @@
 //! ```text
 //! defined   the names of files and queries       nearest  the name that was meant
 //! named     what a query may read that a client sends
+//! bytes     how much memory values take, and whether there is enough
 //! ```
 
+pub(crate) mod bytes;
 pub(crate) mod defined;
 pub(crate) mod error;
 pub(crate) mod interrupt;

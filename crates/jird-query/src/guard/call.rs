@@ -2,6 +2,7 @@
 
 use super::Guard;
 use super::growth::{Arguments, Growth, constant_bytes};
+use crate::base::bytes::bytes;
 use crate::base::error::Error;
 use arrow::array::ArrayRef;
 use arrow::compute::concat;
@@ -100,7 +101,7 @@ impl Guarded {
             let part = self.call(ScalarFunctionArgs { args: values, number_rows: rows, ..args.clone() })?;
             let part = part.into_array(rows)?;
             room.becomes(&part);
-            kept += super::bytes(&part);
+            kept += bytes(&part);
             parts.push(part);
             at += rows;
             wanted = self.next(rows, wanted, started.elapsed());
@@ -162,7 +163,7 @@ impl Guarded {
         if parts.len() == 1 {
             return Ok(parts.swap_remove(0));
         }
-        let bytes = parts.iter().map(|part| super::bytes(part)).fold(0, usize::saturating_add);
+        let bytes = parts.iter().map(|part| bytes(part)).fold(0, usize::saturating_add);
         let room = self.guard.memory.room(bytes).map_err(|_| self.too_large(bytes))?;
         let parts: Vec<_> = parts.iter().map(AsRef::as_ref).collect();
         let all = concat(&parts)?;

@@ -3,7 +3,7 @@
 //! [`FUNCTIONS`] names every scalar function of a session; a test fails if one is missing. A function that is not
 //! named, and whose values have no fixed width, is refused.
 
-use super::bytes::bytes;
+use crate::base::bytes::bytes;
 use crate::base::error::Error;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type, IntervalMonthDayNanoType};

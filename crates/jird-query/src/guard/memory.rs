@@ -1,6 +1,6 @@
 //! The memory of a query's values.
 
-use super::bytes::{SMALL_BYTES, is_there};
+use crate::base::bytes::{SMALL_BYTES, is_there};
 use crate::base::error::Error;
 use arrow::array::{Array, ArrayData};
 use arrow::buffer::Buffer;

@@ -8,35 +8,20 @@
 //!
 //! [`GuardCalls`] puts them into a plan after its types are known and before its constants are computed.
 
-mod bytes;
-#[cfg(feature = "sql")]
 mod call;
-#[cfg(feature = "sql")]
 mod growth;
-#[cfg(feature = "sql")]
 mod memory;
-#[cfg(feature = "sql")]
 mod operators;
-#[cfg(feature = "sql")]
 mod rule;
 
-#[cfg(feature = "sql")]
-pub(crate) use bytes::bytes;
-pub(crate) use bytes::{batch_bytes, is_there, pieces};
-#[cfg(feature = "sql")]
 pub(crate) use growth::constant_bytes;
-#[cfg(feature = "sql")]
 pub(crate) use memory::Memory;
-#[cfg(feature = "sql")]
 pub(crate) use rule::GuardCalls;
 
-#[cfg(feature = "sql")]
 use crate::base::interrupt::Interrupt;
-#[cfg(feature = "sql")]
 use std::sync::Arc;
 
 /// What all guarded calls of a query share.
-#[cfg(feature = "sql")]
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     pub(crate) memory: Arc<Memory>,

@@ -1,10 +1,10 @@
 //! Puts guarded calls into plans.
 
 use super::Guard;
-use super::bytes::is_wider_than;
 use super::call::Guarded;
 use super::growth::{self, Growth};
 use super::operators::OfSign;
+use crate::base::bytes::is_wider_than;
 use crate::base::error::Error;
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;

@@ -4,8 +4,8 @@
 //! their results by numbers of rows, not by bytes, and do not ask whether there is that much memory. So their inputs
 //! come in batches that are small enough, and a row that is too wide is an error.
 
+use crate::base::bytes::{batch_bytes, bytes, pieces};
 use crate::base::error::Error;
-use crate::guard::{batch_bytes, bytes, pieces};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};

@@ -4,9 +4,9 @@
 //! In go a rewritten query and its only source, out come batches of the result. What must hold: the answer is that of the
 //! plan which DataFusion would make, also in the order of its rows, its notes and its figures.
 
+use crate::base::bytes::is_there;
 use crate::base::error::Error;
 use crate::base::threads::Threads;
-use crate::guard::is_there;
 use crate::input::InputFile;
 use crate::output::report::Report;
 use crate::run::bounds::Bounds;
@@ -60,17 +60,14 @@ impl<'q> Direct<'q> {
         let [source] = sources else { return None };
         let Statement::Query(query) = &rewritten.statement else { return None };
         let SetExpr::Select(select) = &*query.body else { return None };
-        if !is_plain(query, select) {
-            return None;
-        }
+        let asks = asks(&select.projection, &source.shared)?;
         let (offset, limit) = limits(query.limit_clause.as_ref())?;
         let mut conditions = Vec::new();
         let filter = match &select.selection {
             Some(condition) => Some(predicate(condition, &rewritten.leaves, &source.shared, &mut conditions)?),
             None => None,
         };
-        let asks = asks(&select.projection, &source.shared)?;
-        Some(Self { source, asks, filter, conditions, offset, limit })
+        is_plain(query, select).then_some(Self { source, asks, filter, conditions, offset, limit })
     }
 
     /// Runs the query and writes its result.
@@ -160,10 +157,11 @@ impl<'q> Direct<'q> {
         self.tell();
         let shared = &self.source.shared;
         let files = self.source.input.files.clone();
-        // The order of what is counted is all the same, unless bad records are noted in it.
+        // Several files are counted at the same time, in any order, unless bad records are noted in theirs. A long file is
+        // cut, and all threads read it.
         let is_counted = matches!(self.asks, Asks::Count) && bounds.options.on_error == OnError::Stop;
         let jobs = if is_counted { shared.options.threads.clamp(1, files.len().max(1)) } else { 1 };
-        shared.ordered.store(jobs == 1, Relaxed);
+        shared.ordered.store(true, Relaxed);
         let scanned = self.scanned();
         let schema = self.source.schema.project(&scanned).map_err(|error| Error::of_arrow(&error))?;
         let (filter, notes) = (self.filter.as_ref(), shared.notes());

@@ -3,9 +3,9 @@
 //! In go batches as they come; out goes their text or their file. What must hold: rows from a pipe are not held back while
 //! nothing follows, and no row goes out before the gate lets it.
 
+use crate::base::bytes::{batch_bytes, pieces};
 use crate::base::error::Error;
 use crate::base::threads::Threads;
-use crate::guard::{batch_bytes, pieces};
 use crate::output::report::Report;
 use crate::output::{Parted, WriteError, Writer, parted_writer, with_nulls, without_infinities, writer};
 use crate::run::bounds::Bounds;

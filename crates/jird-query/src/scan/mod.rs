@@ -2,41 +2,26 @@
 //!
 //! ```text
 //! read, batches   records of a file, and batches of them
-//! shared          what all scans of a table share
+//! shared, watch   what all scans of a table share, and the types that they meet
 //! bad             bad records
-//! alone           a scan that is all of a query
-//! table, source   a scan as a table of DataFusion's (format, handle, opener, pushdown)
+//! table           a scan as a table of DataFusion's
 //! ```
 
 pub(crate) mod bad;
 mod batches;
-#[cfg(feature = "sql")]
-mod format;
-#[cfg(feature = "sql")]
-mod handle;
-#[cfg(feature = "sql")]
-mod opener;
-#[cfg(feature = "sql")]
-mod pushdown;
 mod read;
 mod shared;
-#[cfg(feature = "sql")]
-mod source;
 #[cfg(feature = "sql")]
 mod table;
 mod watch;
 
 pub(crate) use batches::{Outlet, Part, Plan, Sent};
-#[cfg(feature = "cluster")]
-pub(crate) use handle::FileHandle;
 pub(crate) use read::{Chunks, Reader};
 pub(crate) use shared::{ColumnSpec, Shared, Tally, Told, note};
 #[cfg(feature = "cluster")]
-pub(crate) use source::NdjsonSource;
+pub(crate) use table::{FileHandle, NdjsonSource};
 #[cfg(feature = "sql")]
-pub(crate) use source::note_scans;
-#[cfg(feature = "sql")]
-pub(crate) use table::Table;
+pub(crate) use table::{Table, note_scans};
 #[cfg(feature = "cluster")]
 pub(crate) use watch::Extent;
 pub(crate) use watch::Watch;

@@ -4,9 +4,9 @@
 //! and each partition is one part. A scan pushes, on a thread of a [crew](jird_formats::Crew), into a short channel. So
 //! DataFusion's threads never wait for a disk. Dropping the stream closes the channel, which stops the scan.
 
-use super::batches::{Part, Plan};
 use super::handle::FileHandle;
 use crate::base::error::Error;
+use crate::scan::batches::{Part, Plan};
 use datafusion::error::Result;
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};

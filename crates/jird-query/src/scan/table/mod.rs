@@ -1,9 +1,17 @@
 //! The table: an input with the columns that a query names.
 
-use super::format::NdjsonFormat;
-use super::handle::FileHandle;
-use super::shared::Shared;
+mod format;
+mod handle;
+mod opener;
+mod pushdown;
+mod source;
+
+#[cfg(feature = "cluster")]
+pub(crate) use source::NdjsonSource;
+pub(crate) use source::note_scans;
+
 use crate::input::Input;
+use crate::scan::shared::Shared;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -15,6 +23,8 @@ use datafusion_datasource::file_format::FileFormat;
 use datafusion_datasource::file_groups::FileGroup;
 use datafusion_datasource::file_scan_config::FileScanConfigBuilder;
 use datafusion_datasource::{PartitionedFile, TableSchema};
+use format::NdjsonFormat;
+pub(crate) use handle::FileHandle;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,7 +1,7 @@
 //! The file format: NDJSON, whose schema consists of the fields that the query names.
 
-use super::shared::Shared;
 use super::source::NdjsonSource;
+use crate::scan::shared::Shared;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::Session;

@@ -1,9 +1,9 @@
 //! The file source: what DataFusion asks of a scan, and our answers.
 
-use super::batches::Plan;
 use super::opener::NdjsonOpener;
 use super::pushdown;
-use super::shared::{Shared, Told, note};
+use crate::scan::batches::Plan;
+use crate::scan::shared::{Shared, Told, note};
 use crate::sql::each_slot;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};

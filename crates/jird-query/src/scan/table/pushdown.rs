@@ -1,8 +1,8 @@
 //! Decides which conditions the scan evaluates: calls of our predicates over columns of JSON text, and combinations of
 //! them with `and`, `or` and `not`.
 
-use super::shared::{Shared, Told};
 use crate::functions::PredicateUdf;
+use crate::scan::shared::{Shared, Told};
 use crate::sql::{Rep, map_slots};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, NotExpr};
