@@ -70,10 +70,10 @@ impl CompressibleSpoolArgs {
 pub(crate) struct MemoryArgs {
     /// Memory limit for grouping, sorting and joins together, such as 300M or 4G; the rest is spilled to $TMPDIR
     /// [default: half of what the machine, its control group and `ulimit -v` leave]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", hide = cfg!(not(feature = "sql")))]
     memory_limit: Option<ByteSize>,
     /// Maximum number of bytes spilled to $TMPDIR at a time
-    #[arg(long, value_name = "BYTES", default_value = SPILL_LIMIT)]
+    #[arg(long, value_name = "BYTES", default_value = SPILL_LIMIT, hide = cfg!(not(feature = "sql")))]
     spill_limit: ByteSize,
 }
 

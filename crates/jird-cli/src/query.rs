@@ -18,6 +18,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "sql")]
 const EXAMPLES: &str = "\
 Examples:
   jird query \"select Message where Elapsed > 200\" events.ndjson
@@ -39,6 +40,23 @@ Examples:
   jird query \"select Message where \\\"@t\\\" >= timestamp '2024-03-05T07:00:00+01:00'\" events.ndjson
   jird query \"explain select Message where Elapsed > 200\" events.ndjson
   curl -s https://example.org/log | jird query \"select * where match(Message, 'time.?out') limit 10\"
+
+The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0],
+a key with a dot \"a.b\".
+Exit codes: 0 success, 1 a record is not JSON or a file is not UTF-8, 2 any other error.";
+
+#[cfg(not(feature = "sql"))]
+const EXAMPLES: &str = "\
+Examples:
+  jird query \"select Message where Elapsed > 200\" events.ndjson
+  jird query \"select count(*) as n where Level in ('Error', 'Fatal')\" 'logs/*.ndjson'
+  jird query \"select * where match(Message, 'time.?out') limit 10\" logs/ old.ndjson.gz
+  jird query \"select a.b as b, l[0] as first where a.b is not null\" data.json --format table
+  tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
+  jird query \"explain select Message where Elapsed > 200\" events.ndjson
+
+This build has no SQL engine: a query selects fields, `*` or `count(*)`, may have conditions that compare fields with
+constants or with each other, and a limit. A build with the feature `sql` has joins, groups, sorting and functions.
 
 The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0],
 a key with a dot \"a.b\".
@@ -154,6 +172,12 @@ fn format_of_output(path: &Path) -> Result<Format> {
     match format_of_name(path) {
         Some(format) => Ok(format),
         None if !has_suffix => Ok(Format::Ndjson),
+        None if FileFormat::of_name(path) == Some(FileFormat::Parquet) => {
+            bail!(
+                "{}: this build of jird does not write Parquet; a build with the feature `tables` does",
+                path.display()
+            )
+        }
         None => bail!(
             "{}: cannot tell the output format from the file name; use .ndjson, .jsonl, .json, .csv, .parquet or .arrow, the \
              text formats also with .gz or .zst, or --format",

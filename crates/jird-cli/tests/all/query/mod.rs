@@ -627,7 +627,7 @@ fn every_way_of_checking_gives_the_same_of_good_records() {
     }
 }
 
-/// What `--check` and threads give for a condition, over lines few of which can match; and what `--stats` says about
+/// What `--check` and threads give for a condition, over lines that mostly cannot match; and what `--stats` says about
 /// the search.
 #[track_caller]
 fn searches(text: &str, condition: &str, found: &[usize], literals: &str) {
