@@ -399,7 +399,7 @@ impl Feed {
     /// Adds the limit to the error of a record that is too long.
     fn with_limit(&self, error: Error) -> Error {
         let of_text = error.downcast_ref().is_some_and(|error: &jird::Error| error.kind() == ErrorKind::Size);
-        let of_table = source::of_table(&error).is_some_and(|error| error.kind().code() == ErrorKind::Size.code());
+        let of_table = source::of_table(&error).is_some_and(|error| error.kind() == jird_formats::ErrorKind::Size);
         let words = error.to_string();
         if of_text || of_table { error.context(words + &self.limit_hint()) } else { error }
     }
