@@ -60,7 +60,7 @@ impl BlockEntry {
             out.element(key.time);
             out.element(key.arrival);
         }
-        self.sums.iter().flatten().for_each(|sum| out.element(&notation::digits(*sum)));
+        self.sums.unwrap_or_default().iter().for_each(|sum| out.element(&notation::digits(*sum)));
         self.facts.iter().for_each(|facts| out.element(facts.to_byte()));
     }
 
@@ -152,4 +152,30 @@ fn block(value: Value<'_>) -> Option<BlockEntry> {
     let fact = |value: Value<'_>| Some(ColumnFacts::of_byte(u8::try_from(value.as_u64()?).ok()?));
     block.facts = elements.map(fact).collect::<Option<_>>()?;
     Some(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BlockEntry, ColumnFacts, block};
+    use jird::hooks::write_array;
+
+    /// The checksums stand between numbers and facts, so leaving them out would move what follows.
+    #[test]
+    fn a_block_is_written_with_a_place_for_each_checksum() {
+        let facts = vec![ColumnFacts::of_byte(1), ColumnFacts::of_byte(0)];
+        for sums in [Some([1, u64::MAX, 7]), None] {
+            let entry = BlockEntry {
+                offset: 9,
+                events: 3,
+                text_bytes: 40,
+                sums,
+                facts: facts.clone(),
+                ..BlockEntry::default()
+            };
+            let mut text = Vec::new();
+            write_array(&mut text, |out| entry.write(out));
+            let read = block(jird::parse(&text).unwrap().root());
+            assert_eq!(read, Some(BlockEntry { sums: Some(sums.unwrap_or_default()), ..entry }));
+        }
+    }
 }
