@@ -31,13 +31,13 @@ _EXTENSION = os.path.abspath(_jird.__file__)
 
 # The classes of sqlite3 for the kinds of refusals; the others are DatabaseErrors.
 _CLASSES = {
-    "Constraint": "IntegrityError",
-    "File": "OperationalError",
-    "Locked": "OperationalError",
-    "Missing": "OperationalError",
-    "Other": "OperationalError",
-    "ReadOnly": "OperationalError",
-    "Value": "DataError",
+    "constraint": "IntegrityError",
+    "io": "OperationalError",
+    "locked": "OperationalError",
+    "missing": "OperationalError",
+    "other": "OperationalError",
+    "read_only": "OperationalError",
+    "unfit": "DataError",
 }
 
 # At most one that waits for work.

@@ -142,7 +142,7 @@ impl Client {
 
     fn refuse(&mut self, error: &Error) -> io::Result<()> {
         let words = jird::hooks::quoted(&error.to_string());
-        self.say(&format!("{{\"error\":{words},\"kind\":\"{:?}\"}}", error.kind()))
+        self.say(&format!("{{\"error\":{words},\"kind\":\"{}\"}}", error.kind().code()))
     }
 
     fn say(&mut self, line: &str) -> io::Result<()> {
