@@ -365,7 +365,13 @@ fn plain(words: &str) -> String {
     let words = words.split("\n\nbacktrace:").next().unwrap_or_default();
     if let Some(call) = words.split_once("argument types '").and_then(|(_, rest)| rest.split('\'').next()) {
         let call = of_sql_types(call);
-        return format!("there is no function `{call}`; {CAST}");
+        // Types of objects and maps have names and types within them.
+        return match call.split_once('(') {
+            Some((name, types)) if types.contains(':') => {
+                format!("there is no function `{name}` for objects or maps; {CAST}")
+            }
+            _ => format!("there is no function `{call}`; {CAST}"),
+        };
     }
     if let Some((before, _)) = words.split_once(" failed to match any signature") {
         return format!("`{}` does not take these arguments; {CAST}", before.split('\'').nth(1).unwrap_or_default());

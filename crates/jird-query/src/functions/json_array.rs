@@ -1,7 +1,7 @@
 //! Functions of JSON arrays and objects, over columns of JSON text. Lists of Arrow have DataFusion's functions.
 
 use super::exact::exact_total;
-use super::predicate::{as_json, json_texts};
+use super::predicate::{as_json, json_argument};
 use super::stateless::{Makes, Takes, function};
 use crate::sql::{
     JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_EXCEPT, JSON_FLATTEN, JSON_GREATEST, JSON_HAS_ALL,
@@ -114,13 +114,13 @@ impl What {
             What::Length => Arc::new(texts.iter().map(|text| length(&parsed(text?)?)).collect::<Int64Array>()),
             What::Len => Arc::new(texts.iter().map(|text| len(text?)).collect::<Int64Array>()),
             What::Contains | What::HasAny | What::HasAll => {
-                let wanted = json_texts(&arrays[1], &args.arg_fields[1])?;
+                let wanted = json_argument(args, 1)?;
                 let pairs = texts.iter().zip(&wanted);
                 let has = |(text, wanted): (Option<&str>, Option<&str>)| has(self, text?, wanted?);
                 Arc::new(pairs.map(has).collect::<BooleanArray>())
             }
             What::Positions | What::Without | What::Union | What::Intersect | What::Except => {
-                let other = json_texts(&arrays[1], &args.arg_fields[1])?;
+                let other = json_argument(args, 1)?;
                 let pairs = texts.iter().zip(&other);
                 let beside = |(text, other): (Option<&str>, Option<&str>)| beside(self, text?, other?);
                 Arc::new(pairs.map(beside).collect::<StringArray>())
@@ -147,7 +147,7 @@ impl What {
             }
             What::Elements => elements(&texts),
             What::Position => {
-                let wanted = json_texts(&arrays[1], &args.arg_fields[1])?;
+                let wanted = json_argument(args, 1)?;
                 let pairs = texts.iter().zip(&wanted);
                 Arc::new(pairs.map(|(text, wanted)| position(&parsed(text?)?, wanted?)).collect::<Int64Array>())
             }

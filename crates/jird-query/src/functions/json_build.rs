@@ -1,6 +1,6 @@
 //! Functions that make JSON arrays and objects, and those behind `= any (…)` and `= all (…)`, over columns of JSON text.
 
-use super::predicate::{as_json, json_texts};
+use super::predicate::{as_json, json_argument};
 use super::stateless::{Makes, Takes, column, function};
 use crate::base::error::Error;
 use crate::sql::{ALL, ANY, JSON_ARRAY, JSON_BRACED, JSON_CONCAT, JSON_MEMBER, JSON_OBJECT, JSON_OF_LIST, JSON_REPEAT};
@@ -53,9 +53,7 @@ pub(super) fn all() -> [ScalarUDF; 9] {
 
 /// The texts that are made of the values of each row.
 fn of_rows(args: &ScalarFunctionArgs, make: impl Fn(&[Option<&str>]) -> Result<Option<String>>) -> Result<ArrayRef> {
-    let texts = args.args.iter().zip(&args.arg_fields);
-    let texts = texts.map(|(value, field)| json_texts(&value.to_array(args.number_rows)?, field));
-    let texts = texts.collect::<Result<Vec<_>>>()?;
+    let texts = (0..args.args.len()).map(|index| json_argument(args, index)).collect::<Result<Vec<_>>>()?;
     let mut values = Vec::new();
     let made = (0..args.number_rows).map(|row| {
         values.clear();

@@ -1,8 +1,8 @@
 //! Functions that change JSON texts at a path: `json_set`, `json_insert`, `json_replace` and `json_remove` as in SQLite,
 //! and `json_merge_patch` (RFC 7396). What they leave alone keeps its bytes.
 
-use super::predicate::{as_json, json_texts};
-use super::stateless::{Makes, Takes, column, function};
+use super::predicate::json_argument;
+use super::stateless::{Makes, Takes, function};
 use crate::base::error::Error;
 use crate::sql::{JSON_INSERT, JSON_MERGE_PATCH, JSON_REMOVE, JSON_REPLACE, JSON_SET};
 use arrow::array::{Array, ArrayRef, StringArray};
@@ -41,10 +41,7 @@ pub(super) fn all() -> [ScalarUDF; 5] {
 
 impl Edit {
     fn of_rows(self, args: &ScalarFunctionArgs) -> Result<ArrayRef> {
-        let mut texts = vec![as_json(&column(args, 0)?)?];
-        for (index, field) in args.arg_fields.iter().enumerate().skip(1) {
-            texts.push(json_texts(&column(args, index)?, field)?);
-        }
+        let texts = (0..args.args.len()).map(|index| json_argument(args, index)).collect::<Result<Vec<_>>>()?;
         let edited = |row: usize| {
             let at = |index: usize| texts[index].is_valid(row).then(|| texts[index].value(row));
             self.edited(&(0..texts.len()).map(at).collect::<Vec<_>>())

@@ -122,6 +122,23 @@ pub(super) fn as_json(array: &ArrayRef) -> Result<StringArray> {
     Ok(cast(array, &DataType::Utf8)?.as_string::<i32>().clone())
 }
 
+/// The JSON texts of an argument that a query was rewritten to give as JSON. DataFusion loses the mark in `coalesce`,
+/// `nullif`, subqueries and other expressions that have a type and no field of their own.
+pub(super) fn json_argument(args: &ScalarFunctionArgs, index: usize) -> Result<StringArray> {
+    let array = args.args[index].to_array(args.number_rows)?;
+    match array.data_type() {
+        DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8 => {
+            let texts = as_json(&array)?;
+            debug_assert!(
+                texts.iter().flatten().all(|text| jird::validate(text.as_bytes()).is_ok()),
+                "an argument of a function of JSON is not JSON: {texts:?}"
+            );
+            Ok(texts)
+        }
+        _ => json_texts(&array, &args.arg_fields[index]),
+    }
+}
+
 /// Converts any column to JSON texts. What JSON does not have becomes null.
 pub(crate) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
     if array.data_type() == &DataType::Null {

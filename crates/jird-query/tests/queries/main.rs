@@ -14,6 +14,7 @@ mod random;
 #[path = "../server/mod.rs"]
 mod server;
 mod suite;
+mod within;
 
 /// Random numbers, and JSON strings in random spellings. Not by way of the crate `checks`: that one wants features of serde_json
 /// with which DataFusion would be compiled once more.

@@ -8,7 +8,7 @@ use crate::sql::base::forms::Plain;
 use crate::sql::base::syntax::{arguments, function_name};
 use crate::sql::base::times::{is_span, is_time};
 use jird_formats::ColumnType;
-use sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value};
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value};
 
 /// Functions that take numbers. All other scalar functions take texts of a mixed field.
 const NUMERIC: &[&str] = &[
@@ -53,6 +53,24 @@ const NUMERIC: &[&str] = &[
     "to_hex",
     "trunc",
     "chr",
+];
+
+/// Functions whose results are arrays.
+pub(crate) const MAKING_ARRAYS: &[&str] = &[
+    "array_agg",
+    "array_append",
+    "array_concat",
+    "array_distinct",
+    "array_filter",
+    "array_prepend",
+    "array_reverse",
+    "array_slice",
+    "array_sort",
+    "array_transform",
+    "json_array",
+    "make_array",
+    "range",
+    "string_to_array",
 ];
 
 /// Functions that return one of their arguments.
@@ -109,6 +127,24 @@ fn number_kind(text: &str) -> Plain {
     }
 }
 
+/// The kind of the values of a type.
+fn kind_of_type(data_type: &DataType) -> Option<Plain> {
+    match data_type {
+        DataType::Array(_) => Some(Plain::Array),
+        DataType::Bool | DataType::Boolean => Some(Plain::Bool),
+        DataType::Char(_) | DataType::Varchar(_) | DataType::String(_) | DataType::Text => Some(Plain::Text),
+        DataType::Double(_) | DataType::DoublePrecision | DataType::Float(_) | DataType::Real => Some(Plain::Fraction),
+        DataType::TinyInt(_)
+        | DataType::SmallInt(_)
+        | DataType::Int(_)
+        | DataType::Integer(_)
+        | DataType::BigInt(_)
+        | DataType::Decimal(_)
+        | DataType::Numeric(_) => Some(Plain::Number),
+        _ => None,
+    }
+}
+
 impl Resolver<'_> {
     /// The kind of value that an expression has, if that is plain before it is rewritten.
     pub(crate) fn kind(&mut self, expr: &Expr) -> Result<Option<Plain>, Error> {
@@ -124,6 +160,7 @@ impl Resolver<'_> {
                 Value::Boolean(_) => Some(Plain::Bool),
                 _ => None,
             },
+            Expr::Cast { data_type, .. } => kind_of_type(data_type),
             Expr::UnaryOp { op: UnaryOperator::Minus, expr } => self.kind(expr)?,
             Expr::UnaryOp { op: UnaryOperator::Not, .. }
             | Expr::IsNull(_)
@@ -170,8 +207,10 @@ impl Resolver<'_> {
                 Some(Plain::Integer) => Some(Plain::Integer),
                 _ => Some(Plain::Number),
             },
-            "concat" | "left" | "lower" | "replace" | "right" | "string_agg" | "substr" | "text" | "to_char"
-            | "trim" | "upper" => Some(Plain::Text),
+            "contains" | "ends_with" | "isnan" | "iszero" | "regexp_like" | "starts_with" => Some(Plain::Bool),
+            "chr" | "concat" | "left" | "lower" | "replace" | "right" | "string_agg" | "substr" | "text"
+            | "to_char" | "to_hex" | "trim" | "upper" => Some(Plain::Text),
+            _ if MAKING_ARRAYS.contains(&name.as_str()) => Some(Plain::Array),
             _ if NUMERIC.contains(&name.as_str()) || EXACT.contains(&name.as_str()) => Some(Plain::Number),
             "nullif" => first.map_or(Ok(None), |first| self.kind(first))?,
             _ if [EXTREME, CHOOSING, PASSING].concat().contains(&name.as_str()) => {

@@ -242,6 +242,10 @@ impl Resolver<'_> {
         group.unwrap_or(column)
     }
 
+    pub(crate) fn is_in_lambda(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| !scope.variables.is_empty())
+    }
+
     /// Whether the rows around the current place are groups of several sets.
     pub(crate) fn has_sets(&self) -> bool {
         let grouped = self.scopes.last().and_then(|scope| scope.grouped.as_ref());

@@ -17,11 +17,21 @@ use std::rc::Rc;
 pub(crate) struct Scope {
     pub(crate) relations: Vec<Relation>,
     /// The parameters of the lambdas around the current place, which go before all columns.
-    pub(crate) variables: Vec<(String, Form)>,
+    pub(crate) variables: Vec<Variable>,
     /// The columns that `using` makes of those of several tables.
     pub(crate) using: Vec<Merged>,
     /// Set while the part after `group by` is rewritten.
     pub(crate) grouped: Option<Grouped>,
+}
+
+/// A parameter of a lambda.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    /// As the query has it.
+    pub(crate) written: String,
+    /// As the rewritten query has it: `DataFusion` would take a column of the same name for it.
+    pub(crate) name: String,
+    pub(crate) form: Form,
 }
 
 /// A column that `using` makes of those of several tables.
@@ -81,11 +91,10 @@ pub(crate) fn resolve(
 ) -> Result<Option<Resolved>, Error> {
     for (depth, scope) in scopes.iter().rev().enumerate() {
         let Some((Part::Name(name), steps)) = parts.split_first() else { break };
-        if let Some((name, form)) = scope.variables.iter().rev().find(|(variable, _)| variable == name) {
-            let (name, steps) = (name.clone(), steps.to_vec());
-            let variable =
-                ComputedRef { relation: String::new(), local: depth == 0, name, steps, form: *form, plain: None };
-            return Ok(Some(Resolved::Computed(variable)));
+        if let Some(variable) = scope.variables.iter().rev().find(|variable| variable.written == *name) {
+            let Variable { name, form, .. } = variable.clone();
+            let (relation, local, steps) = (String::new(), depth == 0, steps.to_vec());
+            return Ok(Some(Resolved::Computed(ComputedRef { relation, local, name, steps, form, plain: None })));
         }
     }
     // A table name, even that of an outer table, takes precedence over a key with that name.

@@ -88,7 +88,8 @@ impl Rewriter<'_> {
             at: None,
         });
         self.names = take_names(alias, subquery);
-        let is_outermost = self.resolver.scopes.len() < 2;
+        // Without `from`, a subquery that sees its neighbours reads them, and not the stream.
+        let is_outermost = self.resolver.scopes.len() < 2 && !lateral;
         // A subquery in `from` does not see the tables next to it, unless it is `lateral`.
         let beside = if lateral { None } else { self.resolver.scopes.pop() };
         let columns = self.query(subquery, Emit::All, is_outermost);
@@ -116,8 +117,9 @@ impl Rewriter<'_> {
             other => other,
         };
         self.asof(join)?;
+        let written = join.to_string();
         self.table(&mut join.relation)?;
-        self.join_constraint(join, before)?;
+        self.join_constraint(join, before, &written)?;
         // What is only looked for is not there afterwards.
         let relations = self.resolver.scopes.last_mut().map(|scope| &mut scope.relations);
         match (&join.join_operator, relations) {
@@ -130,7 +132,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn join_constraint(&mut self, join: &mut Join, before: usize) -> Result<(), Error> {
+    fn join_constraint(&mut self, join: &mut Join, before: usize, written: &str) -> Result<(), Error> {
         let pairs_all = matches!(join.join_operator, JoinOperator::CrossJoin(_));
         let outer = Outer::of(&join.join_operator);
         let (JoinOperator::Join(constraint)
@@ -166,7 +168,7 @@ impl Rewriter<'_> {
             _ if pairs_all => Ok(()),
             _ => Err(Error::sql(format!(
                 "`{}` needs `on` or `using`; `cross join` is each row with each row",
-                join.to_string().trim()
+                written.trim()
             ))),
         }
     }

@@ -11,6 +11,7 @@ use crate::base::named::Named;
 use crate::sql::base::forms::{Form, Plain, canonical, to_json};
 use crate::sql::base::literal::{is_long, literal};
 use crate::sql::base::syntax::{quote, quoted, take_names};
+use crate::sql::base::times::is_time;
 use crate::sql::resolve::columns::{Derived, DerivedKind};
 use crate::sql::resolve::resolver::{Context, Known, Records, Resolver};
 use crate::sql::resolve::uses::{Output, OutputKind, Rep, Rewritten, Style};
@@ -186,11 +187,19 @@ impl Rewriter<'_> {
         let kinds = values.iter().map(|value| self.resolver.kind(value)).collect::<Result<Vec<_>, _>>()?;
         let first = kinds.iter().flatten().next().copied();
         let is_one_kind = kinds.iter().flatten().all(|kind| first.is_none_or(|first| first.is_like(*kind)));
-        if is_one_kind && !values.iter().any(|value| is_long(value)) {
+        let is_long = values.iter().any(|value| is_long(value));
+        let forms = values.iter_mut().map(|value| {
+            if is_time(value) || matches!(value, Expr::Map(_)) {
+                return Ok(Form::Typed);
+            }
+            self.walk().any(value, Context::default())
+        });
+        let forms = forms.collect::<Result<Vec<_>, _>>()?;
+        if is_one_kind && !is_long && !forms.contains(&Form::Json) {
             return Ok((Form::Typed, first));
         }
-        for value in &mut values {
-            **value = to_json(value.clone(), Form::Typed);
+        for (value, form) in values.into_iter().zip(forms) {
+            *value = to_json(value.clone(), form);
         }
         Ok((Form::Json, None))
     }

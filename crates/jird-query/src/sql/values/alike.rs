@@ -3,6 +3,7 @@
 use super::walk::Walk;
 use crate::base::error::Error;
 use crate::sql::base::forms::{Form, Plain, compared, to_json};
+use crate::sql::base::syntax::{arguments, function_name};
 use crate::sql::resolve::resolver::Context;
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
@@ -68,19 +69,51 @@ impl dyn Walk<'_> + '_ {
         }
         let mut all = Vec::new();
         let mut kinds = Vec::new();
+        let are_arrays_alike = self.are_arrays_alike(&exprs)?;
         for expr in exprs {
             kinds.extend(self.resolver().kind(expr)?);
             let form = self.any(expr, context)?;
             all.push((expr, form));
         }
         let is_one_kind = kinds.iter().all(|kind: &Plain| kinds.iter().all(|other| kind.goes_with(*other)));
-        if is_one_kind && all.iter().all(|(_, form)| *form == Form::Typed) {
+        if is_one_kind && are_arrays_alike && all.iter().all(|(_, form)| *form == Form::Typed) {
             return Ok(Form::Typed);
         }
         for (expr, form) in all {
             *expr = to_json(expr.clone(), form);
         }
         Ok(Form::Json)
+    }
+
+    /// Whether the elements of several arrays are known to have one kind. DataFusion would cast them to one type.
+    fn are_arrays_alike(&mut self, exprs: &[&mut Expr]) -> Result<bool, Error> {
+        let mut arrays = Vec::new();
+        for expr in exprs {
+            if self.resolver().kind(expr)? == Some(Plain::Array) {
+                arrays.push((&**expr, 0));
+            }
+        }
+        if arrays.len() < 2 {
+            return Ok(true);
+        }
+        let mut kinds = Vec::new();
+        while let Some((expr, depth)) = arrays.pop() {
+            match expr {
+                Expr::Nested(inner) => arrays.push((inner, depth)),
+                Expr::Array(array) if array.elem.is_empty() && depth > 0 => return Ok(false),
+                Expr::Array(array) => arrays.extend(array.elem.iter().map(|element| (element, depth + 1))),
+                Expr::Function(function) if function_name(function) == "make_array" => {
+                    arrays.extend(arguments(function).into_iter().map(|element| (element, depth + 1)));
+                }
+                Expr::Value(value) if value.value == Value::Null => {}
+                expr => match self.resolver().kind(expr)? {
+                    None | Some(Plain::Array) => return Ok(false),
+                    Some(kind) => kinds.push((kind, depth)),
+                },
+            }
+        }
+        let is_like = |one: &(Plain, usize), other: &(Plain, usize)| one.1 == other.1 && one.0.goes_with(other.0);
+        Ok(kinds.iter().all(|one| kinds.iter().all(|other| is_like(one, other))))
     }
 }
 

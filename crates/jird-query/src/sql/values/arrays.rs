@@ -13,7 +13,7 @@ use crate::sql::base::functions::{
 };
 use crate::sql::base::literal::literal;
 use crate::sql::base::syntax::{arguments, arguments_mut, call, function_name, string};
-use crate::sql::resolve::resolver::Context;
+use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::Kept;
 use crate::sql::text::plain::plain_expression;
 use jird::record::Literal;
@@ -90,16 +90,17 @@ impl dyn Walk<'_> + '_ {
         let mut is_json = self.json_of(subject, context)?;
         let takes_two = OF_TWO.contains(own);
         for argument in given {
-            let is_field = takes_two && self.resolver().field_at(argument)?.is_some();
-            let form = if is_field {
+            if !takes_two {
+                let wants = if *own == JSON_JOIN { Wants::Texts } else { Wants::Numbers };
+                self.expr(argument, Context { wants, ..context })?;
+                continue;
+            }
+            let form = if self.resolver().field_at(argument)?.is_some() {
                 self.json_of(argument, context)?;
                 Form::Json
             } else {
                 self.any(argument, context)?
             };
-            if !takes_two {
-                continue;
-            }
             if form == Form::Json && !is_json {
                 *subject = to_json(subject.clone(), Form::Typed);
                 is_json = true;

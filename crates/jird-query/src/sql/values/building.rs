@@ -9,6 +9,7 @@ use crate::sql::base::functions::{
 };
 use crate::sql::base::syntax::{arguments, call, function_name, quote, string};
 use crate::sql::resolve::resolver::{Context, Wants};
+use crate::sql::resolve::scope::Variable;
 use sqlparser::ast::{Array, Expr, LambdaFunctionParameter, OneOrManyWithParens};
 
 /// Functions of lists that have no form for JSON text. What they would make of the text of an array is wrong.
@@ -125,14 +126,16 @@ impl dyn Walk<'_> + '_ {
         let OneOrManyWithParens::One(LambdaFunctionParameter { name: parameter, .. }) = &mut lambda.params else {
             return Err(wrong());
         };
-        let variable = quote(parameter);
+        let written = quote(parameter);
         let is_json = self.json_of(&mut list, context)?;
         if is_json {
             list = call(JSON_ELEMENTS, vec![list]);
         }
         let form = if is_json { Form::Json } else { Form::Typed };
         if let Some(scope) = self.resolver().scopes.last_mut() {
-            scope.variables.push((variable, form));
+            let name = format!("{written} {}", scope.variables.len());
+            parameter.value.clone_from(&name);
+            scope.variables.push(Variable { written, name, form });
         }
         let result = if name == "array_transform" {
             self.any(&mut lambda.body, context)
@@ -176,7 +179,7 @@ impl dyn Walk<'_> + '_ {
         self.all_json(given, context)?.try_into().map_err(wrong)
     }
 
-    fn all_json(&mut self, given: Vec<Expr>, context: Context) -> Result<Vec<Expr>, Error> {
+    pub(crate) fn all_json(&mut self, given: Vec<Expr>, context: Context) -> Result<Vec<Expr>, Error> {
         let json = |mut value: Expr| {
             let form = self.any(&mut value, Context { wants: Wants::Texts, ..context })?;
             Ok(to_json(value, form))

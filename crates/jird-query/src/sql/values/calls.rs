@@ -46,6 +46,11 @@ const COUNTING: &[&str] = &[JSON_MODE, JSON_HISTOGRAM];
 /// Aggregates whose result depends on the order of what they are given.
 const ORDERED: &[&str] = &["array_agg", "first_value", "last_value", "nth_value", "string_agg"];
 
+/// Whether the first argument is a number.
+fn is_number(given: &[&Expr]) -> bool {
+    given.first().is_some_and(|first| matches!(literal::literal(first), Some(Literal::Number(_))))
+}
+
 impl dyn Walk<'_> + '_ {
     pub(crate) fn call(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         if let Some(form) = self.distinct_in_order(expr, context)? {
@@ -89,6 +94,8 @@ impl dyn Walk<'_> + '_ {
             wants: match name.as_str() {
                 _ if mixing != Mixing::Texts || function.over.is_some() => Wants::Numbers,
                 "concat" | "concat_ws" | "string_agg" => Wants::AllAsTexts,
+                // Seconds, with as many digits as one likes.
+                name if name.starts_with("to_timestamp") && is_number(&arguments(function)) => Wants::Numbers,
                 _ => Wants::Texts,
             },
         };

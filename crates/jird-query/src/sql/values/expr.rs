@@ -8,35 +8,19 @@ use super::times::check_time;
 use super::walk::{Emit, Walk};
 use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, compared, mixed, to_json};
-use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, TIME_OF_JSON};
+use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_ARRAY, JSON_IN_TEXT, TIME_OF_JSON};
 use crate::sql::base::literal::{is_json, is_long};
-use crate::sql::base::syntax::{arguments, bracketed, call, function_name, is_call, null, number, string};
-use crate::sql::base::times::is_span;
+use crate::sql::base::syntax::{arguments, call, function_name, is_call, null, number, string};
+use crate::sql::base::times::{is_span, is_time};
 use crate::sql::resolve::columns::{DerivedKind, Resolved};
+use crate::sql::resolve::kinds::MAKING_ARRAYS;
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::{Kept, Rep};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator, Value,
 };
-
-/// Functions whose results are arrays.
-const MAKING_ARRAYS: &[&str] = &[
-    "array_agg",
-    "array_append",
-    "array_concat",
-    "array_distinct",
-    "array_filter",
-    "array_prepend",
-    "array_reverse",
-    "array_slice",
-    "array_sort",
-    "array_transform",
-    "json_array",
-    "make_array",
-    "range",
-    "string_to_array",
-];
+use std::mem::take;
 
 impl dyn Walk<'_> + '_ {
     /// Rewrites an expression whose value is used. Returns the form of the value.
@@ -165,13 +149,28 @@ impl dyn Walk<'_> + '_ {
     /// `[a, b]`
     fn array(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         let Expr::Array(array) = expr else { return Ok(Form::Typed) };
-        if self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
+        // DataFusion would make one type of what stands beside a time, or beside a value of which we do not know the kind.
+        // It knows parameters of lambdas in arguments, and not in brackets.
+        let is_one_kind = array.elem.iter().all(is_time) || self.all_known(&array.elem)?;
+        let is_mixed = !is_one_kind || self.resolver().is_in_lambda();
+        if !is_mixed && self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
             return Ok(Form::Typed);
         }
-        let element = |element: &Expr| call("coalesce", vec![element.clone(), string("null")]);
-        let elements = array.elem.iter().map(element).collect::<Vec<_>>();
-        *expr = bracketed(call("concat_ws", [vec![string(",")], elements].concat()));
+        let elements = take(&mut array.elem);
+        *expr = call(JSON_ARRAY, if is_mixed { self.all_json(elements, context)? } else { elements });
         Ok(Form::Json)
+    }
+
+    /// Whether the kind of each value is known.
+    fn all_known(&mut self, values: &[Expr]) -> Result<bool, Error> {
+        for value in values {
+            // The type of a cast or a constant, if it is one that JSON does not have, is said by itself.
+            let is_told = matches!(value, Expr::Value(_) | Expr::Cast { .. });
+            if !is_told && self.resolver().kind(value)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether an expression names a field, or is a value of several kinds.
