@@ -247,7 +247,11 @@ fn syntax(words: &str) -> String {
 }
 
 /// What a message of DataFusion says of plans that users do not see, and what it means to them.
-const INTERNALS: [(&str, &str); 21] = [
+const INTERNALS: [(&str, &str); 22] = [
+    (
+        "ORDER BY is not implemented for window functions",
+        "an aggregate with an order of its own is not computed over a window: use first_value or last_value with the window's `order by`, or groups in a subquery of `from`",
+    ),
     ("cannot contain window function", "an aggregate over a window: compute the window in a subquery of `from`"),
     ("overflow on ", "a number is too large for its type; `cast(a as decimal(38, 0))` gives it a larger one"),
     ("too large to store in a Decimal", "a number has more digits than the type that it is cast to"),

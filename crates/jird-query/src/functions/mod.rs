@@ -11,6 +11,7 @@
 //! ```
 
 mod arithmetic;
+mod cast_as;
 mod convert;
 mod exact;
 mod frequent;
@@ -59,6 +60,7 @@ pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
 pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     let mut functions = vec![
         arithmetic::sum_argument(),
+        cast_as::CastAs::new().into(),
         in_rows::InRows::new().into(),
         json_text::of_any(),
         json_text::of_json(),

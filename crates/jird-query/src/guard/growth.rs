@@ -74,7 +74,7 @@ const FUNCTIONS: &[(Growth, &str)] = &[
         "+ - * at_time_zone in_rows json_arithmetic json_at json_compare json_contains json_distinct json_elements \
          json_greatest json_in_text json_key json_keys json_least json_len json_length json_of_key json_of_keys \
          json_position json_reverse json_slice json_sort json_text json_type number number_compare only_numbers order_key \
-         order_value sort_key sum_argument text time_bucket interval_length time_of_json timestamp only_texts only_arrays json_any json_all \
+         order_value cast_as sort_key sum_argument text time_bucket interval_length time_of_json timestamp only_texts only_arrays json_any json_all \
          json_except json_flatten json_has_all json_has_any json_intersect json_mean json_of_list json_pop_back json_pop_front \
          json_total json_without",
     ),

@@ -29,6 +29,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// The most batches that wait to be written.
@@ -90,7 +91,16 @@ impl<'q> Direct<'q> {
             let count = matches!(self.asks, Asks::Count).then(|| Arc::clone(&schema));
             let mut rows = Batches { from: batches, columns: self.order(), offset, left, count };
             let writer = results.writer(rewritten, None);
-            results.write(writer, &schema, async || rows.next().await.transpose(), room, out, report)
+            let done = results.write(writer, &schema, async || rows.next().await.transpose(), room, out, report);
+            rows.from.close();
+            if !is_live {
+                // The scan has ended by itself, or now ends because no more is wanted: it notes which.
+                results.wait(async { while rows.from.recv().await.is_some() {} })?;
+            } else if !matches!(rows.from.try_recv(), Err(TryRecvError::Disconnected)) {
+                // It learns of it when more comes from the pipe.
+                self.source.shared.tally.stopped.store(true, Relaxed);
+            }
+            done
         });
         self.source.report(report);
         done
@@ -213,7 +223,6 @@ impl Batches {
                 return Ok(Some(batch));
             }
         }
-        self.from.close();
         Ok(None)
     }
 

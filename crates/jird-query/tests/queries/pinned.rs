@@ -361,3 +361,56 @@ fn a_field_without_any_value_goes_with_all_kinds() {
         &["{\"c\":\"none\"}", "{\"c\":null}"],
     );
 }
+
+#[test]
+fn a_cast_stands_beside_what_it_casts() {
+    let text = "{\"g\":1,\"v\":9}\n{\"g\":1,\"v\":10}\n{\"g\":2,\"v\":null}\n";
+    for (sql, lines) in [
+        (
+            "select distinct cast(v as varchar) as a, v",
+            &["{\"a\":\"10\",\"v\":10}", "{\"a\":\"9\",\"v\":9}", "{\"a\":null,\"v\":null}"][..],
+        ),
+        (
+            "select count(*) as n group by cast(v as varchar), cast(v as double), v having count(v) > 0",
+            &["{\"n\":1}", "{\"n\":1}"],
+        ),
+        (
+            "select max(cast(v as varchar)) as a, max(v) as b, max(cast(v as double)) as c, max(try_cast(v as varchar)) as d",
+            &["{\"a\":\"9\",\"b\":10,\"c\":10.0,\"d\":\"9\"}"],
+        ),
+        (
+            "select count(distinct cast(v as varchar)) as a, count(distinct v) as b, sum(cast(v as double)) as c, sum(v) as d",
+            &["{\"a\":2,\"b\":2,\"c\":19.0,\"d\":19}"],
+        ),
+        (
+            "select max(cast(v as varchar)) over () as a, max(v) over () as b, lag(cast(v as varchar)) over (order by v) as c, lag(v) over (order by v) as d where v = 10 or v = 9 order by v desc limit 1",
+            &["{\"a\":\"9\",\"b\":10,\"c\":\"9\",\"d\":9}"],
+        ),
+        (
+            "select cast(x as varchar) as a, cast(x as double) as b, x from (select v + 1 as x where v = 9) group by 1, 2, 3",
+            &["{\"a\":\"10\",\"b\":10.0,\"x\":10}"],
+        ),
+        (
+            "select g, cast(g as varchar) || '!' as a, count(*) as n group by g, cast(g as varchar) || '!', g || '!' order by g",
+            &["{\"g\":1,\"a\":\"1!\",\"n\":2}", "{\"g\":2,\"a\":\"2!\",\"n\":1}"],
+        ),
+        ("select v order by cast(v as varchar), v limit 2", &["{\"v\":10}", "{\"v\":9}"]),
+        (
+            "select cast(v as varchar) as a, cast(v as varchar) as b where v = 9 group by rollup (cast(v as varchar), v) order by a limit 1",
+            &["{\"a\":\"9\",\"b\":\"9\"}"],
+        ),
+    ] {
+        gives(text, sql, lines);
+    }
+}
+
+#[test]
+fn a_key_that_a_condition_makes_constant_may_order_what_is_joined() {
+    let text = "{\"a\":null,\"n\":1}\n{\"a\":1,\"n\":2}\n{\"a\":null,\"n\":0}\n";
+    let lines = ["{\"c0\":\"null\",\"n\":0}", "{\"c0\":\"null\",\"n\":1}"];
+    let condition = "on l.a = s.n where json_type(l.a) = 'null'";
+    let sql = "select json_type(l.a) as c0, l.n from stream as l left join stream as s";
+    gives(text, &format!("{sql} {condition} order by l.n, c0"), &lines);
+    let sql = "select json_type(l.a) as c0, (select count(s.n) from stream as s where s.n = l.a) as n from stream as l";
+    gives(text, &format!("{sql} where json_type(l.a) = 'null'"), &[lines[0]; 2]);
+}

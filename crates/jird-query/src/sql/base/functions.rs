@@ -6,6 +6,9 @@ pub(crate) const STREAM: &str = "stream";
 /// The function around each key of `order by`.
 pub(crate) const SORT_KEY: &str = "sort_key";
 
+/// The function around each cast.
+pub(crate) const CAST_AS: &str = "cast_as";
+
 /// The function around the argument of `sum`.
 pub(crate) const SUM_ARGUMENT: &str = "sum_argument";
 

@@ -1,5 +1,6 @@
 //! Expressions that say themselves that their values are times or intervals.
 
+use super::functions::CAST_AS;
 use super::syntax::{arguments, call, function_name};
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Query, SelectItem, SetExpr, WindowFrame, WindowFrameBound};
 
@@ -28,6 +29,7 @@ const TIMES: &[&str] = &[
 /// Functions that return one of their arguments.
 const PASSING: &[&str] = &[
     "any_value",
+    CAST_AS,
     "coalesce",
     "first_value",
     "greatest",
@@ -66,12 +68,16 @@ fn is_type_of_times(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Timestamp(..) | DataType::TimestampNtz(..) | DataType::Date | DataType::Datetime(_))
 }
 
+pub(crate) fn is_type_of_spans(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Interval { .. })
+}
+
 /// Whether an expression is an interval, as far as it says so itself.
 pub(crate) fn is_span(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_span(inner),
         Expr::Interval(_) => true,
-        Expr::Cast { data_type, .. } => matches!(data_type, DataType::Interval { .. }),
+        Expr::Cast { data_type, .. } => is_type_of_spans(data_type),
         Expr::BinaryOp { left, op: BinaryOperator::Minus, right } => {
             is_time(left) && !is_span(right) || is_time(right) || is_span(left)
         }

@@ -418,6 +418,11 @@ fn next_value(expr: &Expr) -> Result<Option<Expr>, Error> {
         _ => return Ok(None),
     };
     let FunctionArguments::List(list) = &function.args else { return Ok(None) };
+    let is_whole =
+        |places: &&Expr| matches!(literal::literal(places), Some(Literal::Number(n)) if n.parse::<i64>().is_ok());
+    if function.over.is_some() && arguments(function).get(1).is_some_and(|places| !is_whole(places)) {
+        return Err(Error::sql("`lag` and `lead` take a constant number of rows"));
+    }
     let ignores = FunctionArgumentClause::IgnoreOrRespectNulls(NullTreatment::IgnoreNulls);
     if function.null_treatment != Some(NullTreatment::IgnoreNulls) && !list.clauses.contains(&ignores) {
         return Ok(None);

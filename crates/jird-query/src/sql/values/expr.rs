@@ -8,17 +8,17 @@ use super::times::check_time;
 use super::walk::{Emit, Walk};
 use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical, compared, mixed, to_json};
-use crate::sql::base::functions::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_ARRAY, JSON_IN_TEXT, TIME_OF_JSON};
-use crate::sql::base::literal::{is_json, is_long};
+use crate::sql::base::functions::{AT_TIME_ZONE, CAST_AS, JSON_ARITHMETIC, JSON_ARRAY, JSON_IN_TEXT, TIME_OF_JSON};
+use crate::sql::base::literal::{is_json, is_long, literal};
 use crate::sql::base::syntax::{arguments, call, function_name, is_call, null, number, string};
-use crate::sql::base::times::{is_span, is_time};
+use crate::sql::base::times::{is_span, is_time, is_type_of_spans};
 use crate::sql::resolve::columns::{DerivedKind, Resolved};
 use crate::sql::resolve::kinds::MAKING_ARRAYS;
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::{Kept, Rep};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator, Value,
+    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator, Value,
 };
 use std::mem::take;
 
@@ -229,7 +229,16 @@ impl dyn Walk<'_> + '_ {
                 self.condition(inner, context)
             }
             Expr::IsUnknown(inner) | Expr::IsNotUnknown(inner) => self.condition(inner, context),
-            Expr::Cast { expr: inner, data_type, .. } => self.cast(inner, &data_type.to_string(), context),
+            Expr::Cast { expr: inner, data_type, kind, .. } => {
+                let to = data_type.to_string();
+                let has_name = literal(inner).is_some() || is_type_of_spans(data_type);
+                let told = string(&if *kind == CastKind::TryCast { format!("try {to}") } else { to.clone() });
+                self.cast(inner, &to, context)?;
+                if !has_name {
+                    *expr = call(CAST_AS, vec![expr.clone(), told]);
+                }
+                Ok(())
+            }
             Expr::UnaryOp { expr: inner, .. } | Expr::Ceil { expr: inner, .. } | Expr::Floor { expr: inner, .. } => {
                 self.expr(inner, context)
             }
