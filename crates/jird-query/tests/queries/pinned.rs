@@ -414,3 +414,23 @@ fn a_key_that_a_condition_makes_constant_may_order_what_is_joined() {
     let sql = "select json_type(l.a) as c0, (select count(s.n) from stream as s where s.n = l.a) as n from stream as l";
     gives(text, &format!("{sql} where json_type(l.a) = 'null'"), &[lines[0]; 2]);
 }
+
+#[test]
+fn a_column_of_several_tables_may_be_computed_in_one() {
+    let text = "{\"id\":1}\n{\"id\":2.0}\n{\"id\":\"1\"}\n";
+    let one = ["{\"id\":1}"];
+    gives(text, "select id from stream join (select 1 as id) x using (id)", &one);
+    gives(text, "select id from stream natural join (select 1.0 as id) x", &one);
+    gives(text, "select id from stream anti join (values (2), (3)) x(id) using (id)", &[one[0], "{\"id\":\"1\"}"]);
+    gives(
+        text,
+        "select id from stream join (values (1), ('1')) x(id) using (id) join (select 1 as id) y using (id)",
+        &one,
+    );
+    gives(text, "select id from stream full join (values (1), (7)) x(id) using (id) where id = 7", &["{\"id\":7}"]);
+}
+
+#[test]
+fn a_key_after_a_dot_reads_nothing() {
+    gives("{\"a\":9}\n{\"a\":8}\n", "select {'a': 1}.a as x, {'a': {'b': [5]}}.a.b[0] as y", &["{\"x\":1,\"y\":5}"]);
+}

@@ -7,7 +7,7 @@
 use super::state::Rewriter;
 use super::unnest;
 use crate::base::error::Error;
-use crate::sql::base::syntax::{call, quote, quoted, take_names};
+use crate::sql::base::syntax::{call, null, quote, quoted, take_names};
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Resolver;
 use crate::sql::resolve::scope::{Columns, Merged, Relation};
@@ -232,16 +232,20 @@ impl Rewriter<'_> {
             let (Some(mut merged), Some(right)) = self.sides_of(&name, before)? else {
                 return Err(Error::sql("`using` needs two tables"));
             };
-            let mut key = |relation: &String| -> Result<Expr, Error> {
-                let expr = Expr::CompoundIdentifier(vec![quoted(relation), quoted(&name)]);
-                match self.resolver.field_at(&expr)? {
-                    Some(field) => Ok(self.resolver.column(&field, Rep::Key)),
-                    None => Ok(expr),
-                }
+            let mut sides = Vec::new();
+            let mut keys = Vec::new();
+            for relation in merged.sides.iter().chain([&right]) {
+                let side = Expr::CompoundIdentifier(vec![quoted(relation), quoted(&name)]);
+                keys.extend(self.resolver.field_at(&side)?.map(|field| self.resolver.column(&field, Rep::Key)));
+                sides.push(side);
+            }
+            let equal = if keys.len() == sides.len() {
+                equal(keys)
+            } else {
+                let mut equal = equal(sides);
+                self.walk().conjuncts(&mut equal, false)?;
+                equal
             };
-            let mut left = merged.sides.iter().map(&mut key).collect::<Result<Vec<_>, Error>>()?;
-            let left = if left.len() == 1 { left.remove(0) } else { call("coalesce", left) };
-            let equal = Expr::BinaryOp { left: left.into(), op: BinaryOperator::Eq, right: key(&right)?.into() };
             merged.tables.push(right.clone());
             match outer {
                 Outer::Left => {}
@@ -259,6 +263,13 @@ impl Rewriter<'_> {
         }
         condition.ok_or_else(|| Error::sql("`using ()` names nothing"))
     }
+}
+
+/// Whether the last of these is equal to the first of the others that is not null.
+fn equal(mut sides: Vec<Expr>) -> Expr {
+    let right = sides.pop().unwrap_or_else(null);
+    let left = if sides.len() == 1 { sides.remove(0) } else { call("coalesce", sides) };
+    Expr::BinaryOp { left: left.into(), op: BinaryOperator::Eq, right: right.into() }
 }
 
 /// Which tables of a join have all of their rows in it, so that a merged column has its value from there.

@@ -10,7 +10,7 @@ use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::scope::Scope;
 use crate::sql::text::supported;
 use crate::sql::values::walk::Emit;
-use sqlparser::ast::{Expr, Ident, OrderBy, Select, SelectItem};
+use sqlparser::ast::{AccessExpr, Expr, Ident, OrderBy, Select, SelectItem};
 use std::cell::RefCell;
 
 impl Rewriter<'_> {
@@ -68,6 +68,9 @@ impl Rewriter<'_> {
     fn names_something(&self, select: &Select) -> bool {
         let parameters = RefCell::new(Vec::new());
         let is_parameter = |name: &Ident| parameters.borrow().contains(&name.value);
+        // What follows a dot is a key, although the tree has it as a name.
+        let keys = RefCell::new(Vec::new());
+        let is_key = |expr: &Expr| keys.borrow().contains(&std::ptr::from_ref(expr));
         let is_stream = |name: &Ident| name.quote_style.is_none() && name.value.eq_ignore_ascii_case(STREAM);
         has_expr_within(select, |expr, depth| match expr {
             Expr::Lambda(lambda) => {
@@ -77,7 +80,14 @@ impl Rewriter<'_> {
             Expr::CompoundIdentifier(names) => {
                 depth == 0 && !names.first().is_some_and(is_parameter) || names.first().is_some_and(is_stream)
             }
-            Expr::Identifier(name) => depth == 0 && !is_parameter(name),
+            Expr::CompoundFieldAccess { access_chain, .. } => {
+                keys.borrow_mut().extend(access_chain.iter().filter_map(|access| match access {
+                    AccessExpr::Dot(key) => Some(std::ptr::from_ref(key)),
+                    AccessExpr::Subscript(_) => None,
+                }));
+                false
+            }
+            Expr::Identifier(name) => depth == 0 && !is_parameter(name) && !is_key(expr),
             Expr::Function(function) => depth == 0 && (self.resolver.aggregates)(&function_name(function)),
             _ => false,
         })

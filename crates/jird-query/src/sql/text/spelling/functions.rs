@@ -38,6 +38,8 @@ const RENAMED: &[(&str, &str)] = &[
     ("list", "array_agg"),
     ("list_apply", "array_transform"),
     ("list_has", "array_contains"),
+    ("list_zip", "arrays_zip"),
+    ("map_keys", "json_keys"),
     ("list_remove", "array_remove_all"),
     ("listagg", "string_agg"),
     ("pg_typeof", "json_type"),
@@ -58,6 +60,8 @@ const RENAMED: &[(&str, &str)] = &[
 const MEANINGS: &[(&str, usize, &str)] = &[
     ("if", 3, IF),
     ("iif", 3, IF),
+    ("iff", 3, IF),
+    ("json_valid", 1, "try_cast($1 as json) is not null"),
     ("mod", 2, "$1 % $2"),
     ("count_if", 1, "count(*) filter (where $1)"),
     ("countif", 1, "count(*) filter (where $1)"),
