@@ -200,7 +200,20 @@ impl Resolver<'_> {
         let name = function_name(function);
         let first = arguments(function).into_iter().next();
         Ok(match name.as_str() {
-            "avg" | "median" | "stddev" | "var_pop" => Some(Plain::Fraction),
+            "approx_percentile_cont"
+            | "avg"
+            | "corr"
+            | "covar_pop"
+            | "covar_samp"
+            | "cume_dist"
+            | "median"
+            | "percent_rank"
+            | "percentile_cont"
+            | "stddev"
+            | "stddev_pop"
+            | "stddev_samp"
+            | "var_pop"
+            | "var_samp" => Some(Plain::Fraction),
             "array_length" | "count" | "length" | "strpos" => Some(Plain::Number),
             "sum" => match first.map_or(Ok(None), |first| self.kind(first))? {
                 Some(Plain::Fraction) => Some(Plain::Fraction),

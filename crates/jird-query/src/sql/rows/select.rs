@@ -3,6 +3,7 @@
 use super::from::merge_columns;
 use super::state::Rewriter;
 use crate::base::error::Error;
+use crate::sql::base::chain::{Part, chain};
 use crate::sql::base::functions::STREAM;
 use crate::sql::base::syntax::{function_name, has_expr_within, stream};
 use crate::sql::resolve::columns::Derived;
@@ -85,7 +86,9 @@ impl Rewriter<'_> {
                     AccessExpr::Dot(key) => Some(std::ptr::from_ref(key)),
                     AccessExpr::Subscript(_) => None,
                 }));
-                false
+                // The path of a field whose first name is a word of SQL, as `user.name`.
+                depth == 0
+                    && matches!(chain(expr).as_deref(), Some([Part::Name(name), ..]) if !parameters.borrow().contains(name))
             }
             Expr::Identifier(name) => depth == 0 && !is_parameter(name) && !is_key(expr),
             Expr::Function(function) => depth == 0 && (self.resolver.aggregates)(&function_name(function)),
