@@ -339,7 +339,7 @@ impl Query {
             Some(direct) => direct.run(&rewritten, self.bounds(), out, report)?,
             None => planned.execute(&rewritten, &sources, &Gate::default(), out, report)?,
         }
-        notes::of(&rewritten, &sources, scan, report).map(Attempt::Done)
+        Ok(Attempt::Done(notes::of(&rewritten, &sources, scan, report)))
     }
 
     /// The query as one that its scan answers, if it is one.
@@ -433,7 +433,7 @@ impl Query {
         sources[0].types = types.clone();
         sources[0].report_types(&mut trial);
         *report = trial;
-        done.and_then(|()| notes::of(rewritten, &sources, scan, report)).map(Guessed::Right)
+        done.map(|()| Guessed::Right(notes::of(rewritten, &sources, scan, report)))
     }
 
     /// Explains how the query would run with guessed types, if it would.

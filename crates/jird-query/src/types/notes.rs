@@ -1,6 +1,5 @@
 //! What a query reports besides its answer.
 
-use crate::base::error::Error;
 use crate::output::report::Report;
 use crate::scan::ScanOptions;
 use crate::sql::{Kept, Narrowed, Rewritten};
@@ -8,12 +7,7 @@ use crate::types::kinds;
 use crate::types::prepared::Source;
 
 /// Notes on parts of the query that are probably mistakes.
-pub(crate) fn of(
-    rewritten: &Rewritten,
-    sources: &[Source<'_>],
-    options: &ScanOptions,
-    report: &Report,
-) -> Result<Vec<String>, Error> {
+pub(crate) fn of(rewritten: &Rewritten, sources: &[Source<'_>], options: &ScanOptions, report: &Report) -> Vec<String> {
     let mut notes = Vec::new();
     for (Narrowed { written, to }, count) in &report.left_out {
         let values = match (to, count) {
@@ -39,8 +33,8 @@ pub(crate) fn of(
         count => notes.push(format!("{count} results became null: they are {what}")),
     }
     for (index, source) in sources.iter().enumerate() {
-        notes.append(&mut source.absent(options)?);
+        notes.append(&mut source.absent(options));
         notes.extend(rewritten.leaves.iter().flat_map(|leaf| kinds::notes(leaf, index, source, options)));
     }
-    Ok(notes)
+    notes
 }

@@ -1,6 +1,5 @@
 //! A table of a query: what is known before the scan, and what its scans have seen.
 
-use crate::base::error::Error;
 use crate::input::Input;
 use crate::output::report::{Report, quoted};
 use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Told, Watch};
@@ -167,12 +166,12 @@ impl<'q> Source<'q> {
     }
 
     /// Notes on the names that no record has, if all records were read: most of them are typing errors.
-    pub(crate) fn absent(&self, options: &ScanOptions) -> Result<Vec<String>, Error> {
+    pub(crate) fn absent(&self, options: &ScanOptions) -> Vec<String> {
         let tally = &self.shared.tally;
         let records = tally.records.load(Relaxed);
         let mut notes = Vec::new();
         if tally.stopped.load(Relaxed) || records == 0 {
-            return Ok(notes);
+            return notes;
         }
         for (path, written) in &self.used.named {
             let seen = self.shared.columns.iter().zip(&tally.seen);
@@ -198,7 +197,7 @@ impl<'q> Source<'q> {
                 notes.push(format!("no record has `{written}`{near}"));
             }
         }
-        Ok(notes)
+        notes
     }
 }
 
