@@ -42,7 +42,7 @@
 //! `plan` has, by file: whether an answer depends on the order in which rows arrive (`arrival`), and plans that
 //! keep the order of the input (`steady`); rows that are equal in an `order by` (`ties`); aggregates that sort for
 //! themselves (`sorted`); checkpoints, and rows that joins, windows and `unnest` repeat (`watched`, `repeated`);
-//! corrections of two rules of DataFusion (`filters`, `ordering`). It also leaves out sorts that a store has done
+//! corrections of rules of DataFusion (`filters`, `ordering`, `lambdas`). It also leaves out sorts that a store has done
 //! already, groups by a field only once, and corrects casts to integers.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "sql"), allow(dead_code, reason = "what serves the engine of SQL is not taken apart"))]

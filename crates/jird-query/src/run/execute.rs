@@ -11,6 +11,7 @@ use crate::output::Parted;
 use crate::output::report::Report;
 use crate::plan::arrival::depends_on_arrival;
 use crate::plan::groups::group_once;
+use crate::plan::lambdas;
 use crate::plan::ordered::{Newest, in_order_of_store};
 use crate::plan::repeated::{self, repeats};
 use crate::plan::sparing::sparing;
@@ -247,6 +248,7 @@ impl Execution<'_> {
         if sources.iter().any(|source| source.shared.is_once) {
             physical = live(physical)?;
         }
+        physical = lambdas::numbered(physical)?;
         note_scans(&physical)?;
         if self.bounds.is_of_others {
             physical = watched(physical, self.bounds.interrupt, self.bounds.options.memory_max)?;

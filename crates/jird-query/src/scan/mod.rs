@@ -21,7 +21,7 @@ pub(crate) use shared::{ColumnSpec, Shared, Tally, Told, note};
 #[cfg(feature = "cluster")]
 pub(crate) use table::{FileHandle, NdjsonSource};
 #[cfg(feature = "sql")]
-pub(crate) use table::{Table, note_scans};
+pub(crate) use table::{Table, has_lambda, note_scans};
 #[cfg(feature = "cluster")]
 pub(crate) use watch::Extent;
 pub(crate) use watch::Watch;

@@ -4,6 +4,7 @@
 
 #[path = "../../../jird/tests/common/mod.rs"]
 mod common;
+mod computed;
 mod corpus;
 mod direct;
 mod escapes;

@@ -213,6 +213,18 @@ fn a_parameter_of_a_lambda_goes_before_a_column() {
         ("select list_transform([1, 2], v -> v + 1) as e from stream", "[2,3]"),
         ("select list_transform([[1], [2, 3]], v -> list_transform(v, v -> v * 2)) as e from stream", "[[2],[4,6]]"),
         ("select list_transform([[1], [2]], v -> list_transform(v, w -> [w, len(v)])) as e", "[[[1,1]],[[2,1]]]"),
+        (
+            "select list_filter(x, y -> y is not null) as e from (select v, case when v = 4 then l end as x from stream) where v = 4",
+            r#"["a",["b"]]"#,
+        ),
+        (
+            "select list_transform(x, y -> [y]) as e from (select v, b, case when b then l end as x from stream where v = 1)",
+            r#"[["a"],["b"]]"#,
+        ),
+        (
+            "select list_filter(x, y -> y <> 'a') as e from (select coalesce(l, m, n) as x from stream where v = 1)",
+            r#"["b"]"#,
+        ),
     ]);
 }
 

@@ -8,7 +8,7 @@ mod source;
 
 #[cfg(feature = "cluster")]
 pub(crate) use source::NdjsonSource;
-pub(crate) use source::note_scans;
+pub(crate) use source::{has_lambda, note_scans};
 
 use crate::input::Input;
 use crate::scan::shared::Shared;

@@ -9,6 +9,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::LambdaExpr;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -132,6 +133,10 @@ impl FileSource for NdjsonSource {
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
         let merged = self.projection.source.try_merge(projection)?;
+        // Its parameters would be taken for columns of the file.
+        if merged.iter().any(|projected| has_lambda(&projected.expr)) {
+            return Ok(None);
+        }
         let projection = SplitProjection::new(self.schema.file_schema(), &merged);
         Ok(Some(Arc::new(Self { projection, ..self.clone() })))
     }
@@ -184,4 +189,9 @@ impl FileSource for NdjsonSource {
         }
         Ok(TreeNodeRecursion::Continue)
     }
+}
+
+/// Whether an expression calls a lambda.
+pub(crate) fn has_lambda(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    expr.downcast_ref::<LambdaExpr>().is_some() || expr.children().into_iter().any(has_lambda)
 }

@@ -292,7 +292,10 @@ impl dyn Walk<'_> + '_ {
             let written = inner.to_string();
             if self.any(inner, context)? == Form::Json {
                 if is(&["bool"]) {
-                    *inner = call("text", vec![(*inner).clone()]);
+                    // Numbers other than 0 are true, as in other columns.
+                    let number = compared((*inner).clone(), BinaryOperator::NotEq, string("0"));
+                    let texts = [number, (*inner).clone()].map(|value| call("text", vec![value]));
+                    *inner = call("coalesce", texts.to_vec());
                     return Ok(());
                 }
                 if is(&["date", "timestamp"]) {
