@@ -383,14 +383,41 @@ fn plain(words: &str) -> String {
     let quoted = |text: &str| text.split('\'').nth(1).map(str::to_owned);
     match words.strip_prefix("Invalid function ").and_then(|rest| rest.split_once('\n')) {
         Some((name, near)) => match (quoted(name), quoted(near)) {
-            (Some(name), Some(near)) => match nearest(&name, [near.as_str()]) {
-                Some(near) => format!("there is no function `{name}`; did you mean `{near}`?"),
-                None => format!("there is no function `{name}`"),
-            },
+            (Some(name), Some(near)) => {
+                match nearest(&name, [near.as_str()].into_iter().filter(|near| is_public(near))) {
+                    Some(near) => format!("there is no function `{name}`; did you mean `{near}`?"),
+                    None => format!("there is no function `{name}`"),
+                }
+            }
             _ => words.to_owned(),
         },
         None => words.to_owned(),
     }
+}
+
+/// Whether a function is one that people call. The others are what their queries become.
+fn is_public(function: &str) -> bool {
+    const OURS: [&str; 16] = [
+        "at_time_zone",
+        "cast_as",
+        "in_rows",
+        "json_all",
+        "json_any",
+        "json_at",
+        "json_braced",
+        "json_compare",
+        "json_concat",
+        "json_len",
+        "json_member",
+        "json_text",
+        "order_key",
+        "order_value",
+        "sort_key",
+        "sum_argument",
+    ];
+    let is_part =
+        ["_of_", "only_", "_key", "_compare", "json_in_", "_arithmetic"].iter().any(|part| function.contains(part));
+    !is_part && !OURS.contains(&function)
 }
 
 /// The message that a rule is broken, with what the rule alone does not say: that a byte order mark stands at the start
