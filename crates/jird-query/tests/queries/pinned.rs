@@ -434,3 +434,26 @@ fn a_column_of_several_tables_may_be_computed_in_one() {
 fn a_key_after_a_dot_reads_nothing() {
     gives("{\"a\":9}\n{\"a\":8}\n", "select {'a': 1}.a as x, {'a': {'b': [5]}}.a.b[0] as y", &["{\"x\":1,\"y\":5}"]);
 }
+
+#[test]
+fn a_refusal_is_in_the_words_of_the_query() {
+    let folder = holding("{\"g\":1,\"v\":2}\n");
+    for (sql, wanted) in [
+        ("select lag(v, null) over (order by v)", "`lag` and `lead` take a constant number of rows"),
+        (
+            "select arg_max(g, v) over (partition by g)",
+            "an aggregate with an order of its own is not computed over a window",
+        ),
+        (
+            "select * from stream a join (select * from stream limit 1)",
+            "`JOIN (SELECT * FROM stream LIMIT 1)` needs `on`",
+        ),
+        ("select make_map('a', 1)['a'] as x", "there is no function `array_element` for objects or maps"),
+        ("select json_ally(v)", "there is no function `json_ally`"),
+    ] {
+        let error = folder.run(sql, WAYS[0]).unwrap_err().to_string();
+        let is_plain =
+            !["raw:", "Struct", "entries", "json_all`", "ORDER BY is"].iter().any(|word| error.contains(word));
+        assert!(error.contains(wanted) && is_plain, "{sql}: {error}");
+    }
+}
