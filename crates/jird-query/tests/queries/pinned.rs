@@ -457,3 +457,16 @@ fn a_refusal_is_in_the_words_of_the_query() {
         assert!(error.contains(wanted) && is_plain, "{sql}: {error}");
     }
 }
+
+#[test]
+fn a_cast_that_is_tried_has_no_note() {
+    let folder = holding("{\"s\":\"{\"}\n{\"s\":\"[1]\"}\n");
+    for (sql, lines, notes) in [
+        ("select json_valid(s) as e", "{\"e\":false}\n{\"e\":true}\n", 0),
+        ("select try_cast(s as json) as e", "{\"e\":null}\n{\"e\":[1]}\n", 0),
+        ("select cast(s as json) as e", "{\"e\":null}\n{\"e\":[1]}\n", 1),
+    ] {
+        let (found, report) = folder.run(sql, WAYS[0]).unwrap();
+        assert_eq!((found.as_str(), report.notes.len()), (lines, notes), "{sql}: {:?}", report.notes);
+    }
+}

@@ -59,10 +59,12 @@ impl dyn Walk<'_> + '_ {
                 *expr = call("array_concat", both);
                 self.function(expr, context)
             }
-            Expr::Cast { expr: inner, data_type, .. } if is_json(data_type) => {
+            Expr::Cast { expr: inner, data_type, kind, .. } if is_json(data_type) => {
                 let written = inner.to_string();
                 let form = self.any(inner, context)?;
-                let index = self.resolver().narrowed(&written, Kept::Json);
+                // Who tries expects that some texts are not JSON.
+                let is_tried = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+                let index = if is_tried { null() } else { self.resolver().narrowed(&written, Kept::Json) };
                 *expr = call(JSON_IN_TEXT, vec![to_json((**inner).clone(), form), index]);
                 Ok(Form::Json)
             }
