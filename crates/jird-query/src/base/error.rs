@@ -247,12 +247,20 @@ fn syntax(words: &str) -> String {
 }
 
 /// What a message of DataFusion says of plans that users do not see, and what it means to them.
-const INTERNALS: [(&str, &str); 22] = [
+const INTERNALS: [(&str, &str); 24] = [
     (
         "ORDER BY is not implemented for window functions",
         "an aggregate with an order of its own is not computed over a window: use first_value or last_value with the window's `order by`, or groups in a subquery of `from`",
     ),
     ("cannot contain window function", "an aggregate over a window: compute the window in a subquery of `from`"),
+    (
+        "subquery can only be used in",
+        "not supported: a subquery at this place; in `order by`, name it as a column and order by that name",
+    ),
+    (
+        "Expects PARTITION BY",
+        "not supported: this `partition by`; compute it in a subquery of `from`, and partition by the column",
+    ),
     ("overflow on ", "a number is too large for its type; `cast(a as decimal(38, 0))` gives it a larger one"),
     ("too large to store in a Decimal", "a number has more digits than the type that it is cast to"),
     ("temporal operation", "this is not computed with times: intervals are added to times and to intervals"),

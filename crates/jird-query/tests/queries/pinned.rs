@@ -450,6 +450,10 @@ fn a_refusal_is_in_the_words_of_the_query() {
         ),
         ("select make_map('a', 1)['a'] as x", "there is no function `array_element` for objects or maps"),
         ("select json_ally(v)", "there is no function `json_ally`"),
+        (
+            "select v from stream x order by case when not exists (select 1 from stream q where q.g = x.g and q.v = 9) then 1 else 2 end",
+            "in `order by`, name it as a column",
+        ),
     ] {
         let error = folder.run(sql, WAYS[0]).unwrap_err().to_string();
         let is_plain =
