@@ -42,6 +42,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
             both(engine, others)
         }),
+        python::step().long(),
         python::debug_step().long(),
         Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
             kernel(house, log, "portable", true)
@@ -54,7 +55,6 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         })
         .long(),
         // These compare no times, so they may have company; the longest first.
-        python::step().long().in_company(),
         Step::new("aarch64", "every public way into the engine on an emulated aarch64", |house, log| {
             aarch64(house, log, &EVERY_WAY)
         })
@@ -246,8 +246,8 @@ pub(crate) fn aarch64(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
     let mut command = house.cargo(["test", "--package", "jird", "--target", "aarch64-unknown-linux-gnu"]);
     command.args(tests).arg("--target-dir").arg(house.target.join("aarch64"));
     command.env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED).env("JIRD_MIRI", "long");
-    // An eighth of the generated texts.
-    command.env("JIRD_SLOW", "1").env("PROPTEST_CASES", "32");
+    // A quarter of the generated texts.
+    command.env("JIRD_SLOW", "1").env("PROPTEST_CASES", "64");
     command.env("RUSTC", rustc);
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
     // SVE is only the C library's there, and emulated slowly.

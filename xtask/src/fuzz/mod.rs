@@ -38,9 +38,7 @@ pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     if let Amount::Executions { wanted, jobs } = amount {
         return turns::run(&fuzzers, log, wanted, jobs);
     }
-    // Optimising takes longer than seconds of running can win back.
-    let level = if matches!(amount, Amount::InAll(_)) { "1" } else { "3" };
-    if !log.run(fuzzers.build_command().env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level)) {
+    if !fuzzers.build(log) {
         return Outcome::Failed;
     }
     let seconds = match amount {

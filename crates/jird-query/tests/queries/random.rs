@@ -14,7 +14,7 @@ use std::ops::Range;
 use tables::{Composer, Parts};
 
 /// How many seeds, unless `JIRD_QUERY_SEEDS` says so: each is some records and queries over them.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 300;
 /// How many queries of one table for each seed, and as many of several.
 const QUERIES: usize = 3;
 

@@ -3,7 +3,7 @@
 
 use crate::folder::Folder;
 
-const RECORDS: usize = 30_000;
+const RECORDS: usize = 60_000;
 
 /// The fields of a record: its number, a key with few values, another one, and a decimal.
 fn record(i: usize) -> (usize, usize, String, String) {
