@@ -183,7 +183,7 @@ impl<'q> Source<'q> {
                     // The scan did not look at records that a condition excluded, so they are read again. This happens
                     // only for rare names.
                     None if self.input.is_rereadable() => {
-                        // The answer is there already: what cannot be read beyond it is no failure of it.
+                        // The answer is complete: an error further on in the file does not change it.
                         infer::occurs(&self.input, path, options).unwrap_or(true)
                     }
                     None => !taken(&tally.pushed).is_empty(),

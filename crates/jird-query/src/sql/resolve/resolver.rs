@@ -242,6 +242,7 @@ impl Resolver<'_> {
         group.unwrap_or(column)
     }
 
+    /// Whether the current place is within the body of a lambda.
     pub(crate) fn is_in_lambda(&self) -> bool {
         self.scopes.last().is_some_and(|scope| !scope.variables.is_empty())
     }

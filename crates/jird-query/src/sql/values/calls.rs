@@ -46,11 +46,6 @@ const COUNTING: &[&str] = &[JSON_MODE, JSON_HISTOGRAM];
 /// Aggregates whose result depends on the order of what they are given.
 const ORDERED: &[&str] = &["array_agg", "first_value", "last_value", "nth_value", "string_agg"];
 
-/// Whether the first argument is a number.
-fn is_number(given: &[&Expr]) -> bool {
-    given.first().is_some_and(|first| matches!(literal::literal(first), Some(Literal::Number(_))))
-}
-
 impl dyn Walk<'_> + '_ {
     pub(crate) fn call(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         if let Some(form) = self.distinct_in_order(expr, context)? {
@@ -94,7 +89,7 @@ impl dyn Walk<'_> + '_ {
             wants: match name.as_str() {
                 _ if mixing != Mixing::Texts || function.over.is_some() => Wants::Numbers,
                 "concat" | "concat_ws" | "string_agg" => Wants::AllAsTexts,
-                // Seconds, with as many digits as one likes.
+                // A constant is seconds, with any number of digits; fields are texts.
                 name if name.starts_with("to_timestamp") && is_number(&arguments(function)) => Wants::Numbers,
                 _ => Wants::Texts,
             },
@@ -406,6 +401,11 @@ fn counts_a_range(frame: &WindowFrame) -> bool {
     };
     frame.units == WindowFrameUnits::Range
         && (is_far(&frame.start_bound) || frame.end_bound.as_ref().is_some_and(is_far))
+}
+
+/// Whether the first argument is a number.
+fn is_number(given: &[&Expr]) -> bool {
+    given.first().is_some_and(|first| matches!(literal::literal(first), Some(Literal::Number(_))))
 }
 
 /// `lead(x, n) ignore nulls` as the n-th value of the rows that follow, and `lag` as that of the rows before: DataFusion 55

@@ -62,7 +62,7 @@ impl dyn Walk<'_> + '_ {
             Expr::Cast { expr: inner, data_type, kind, .. } if is_json(data_type) => {
                 let written = inner.to_string();
                 let form = self.any(inner, context)?;
-                // Who tries expects that some texts are not JSON.
+                // `try_cast` is written where some texts are not JSON: they need no note.
                 let is_tried = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
                 let index = if is_tried { null() } else { self.resolver().narrowed(&written, Kept::Json) };
                 *expr = call(JSON_IN_TEXT, vec![to_json((**inner).clone(), form), index]);
@@ -151,8 +151,8 @@ impl dyn Walk<'_> + '_ {
     /// `[a, b]`
     fn array(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         let Expr::Array(array) = expr else { return Ok(Form::Typed) };
-        // DataFusion would make one type of what stands beside a time, or beside a value of which we do not know the kind.
-        // It knows parameters of lambdas in arguments, and not in brackets.
+        // DataFusion casts the elements to one type: a number in an array with times would become a time. It also finds the
+        // parameters of lambdas in the arguments of functions, but not within brackets.
         let is_one_kind = array.elem.iter().all(is_time) || self.all_known(&array.elem)?;
         let is_mixed = !is_one_kind || self.resolver().is_in_lambda();
         if !is_mixed && self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
@@ -166,7 +166,7 @@ impl dyn Walk<'_> + '_ {
     /// Whether the kind of each value is known.
     fn all_known(&mut self, values: &[Expr]) -> Result<bool, Error> {
         for value in values {
-            // The type of a cast or a constant, if it is one that JSON does not have, is said by itself.
+            // Bytes, for example, are a type that JSON does not have: a constant or a cast tells DataFusion its type.
             let is_told = matches!(value, Expr::Value(_) | Expr::Cast { .. });
             if !is_told && self.resolver().kind(value)?.is_none() {
                 return Ok(false);
