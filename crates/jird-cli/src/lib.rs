@@ -76,6 +76,12 @@ use std::ffi::OsString;
 /// assert_eq!(code, 0);
 /// ```
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // Before any thread is there, which would keep the rights of the server.
+    #[cfg(all(feature = "serve", feature = "sql"))]
+    if arguments.get(1).is_some_and(|argument| argument == serve::QUERY_PROCESS) {
+        return serve::run_queries().code();
+    }
     #[cfg(feature = "convert")]
     say_nothing_of_caught_panics();
     #[cfg(feature = "convert")]

@@ -85,10 +85,14 @@ pub(crate) struct ServeArgs {
     /// Time limit for a query or a write [default: 30]
     #[arg(long, value_name = "SECONDS")]
     time_max: Option<u32>,
-    /// Memory limit per query for grouping, sorting and joins [default: 256MiB]
+    /// Memory limit per query for grouping, sorting and joins; its process gets 512 MiB more [default: 256MiB]
     #[cfg(feature = "sql")]
     #[arg(long, value_name = "SIZE")]
     memory_max: Option<ByteSize>,
+    /// Turn off /query, and with it SQL and files, which only SQL reads
+    #[cfg(feature = "sql")]
+    #[arg(long)]
+    no_query: bool,
     /// Disable the access log, which has a line of JSON for each request, on standard error
     #[arg(short, long)]
     quiet: bool,
@@ -134,6 +138,10 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     if let (Some(certificate), Some(key)) = (args.tls_cert.clone(), args.tls_key.clone()) {
         settings.tls = Some(Tls { certificate, key });
     }
+    #[cfg(feature = "sql")]
+    if !args.no_query {
+        settings.queries = Some(query_process());
+    }
     if let Some(bytes) = args.body_max {
         settings.limits.body_bytes = usize::try_from(bytes.as_u64()).context("--body-max")?;
         settings.limits.bodies_bytes = settings.limits.bodies_bytes.max(settings.limits.body_bytes);
@@ -152,4 +160,27 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
         settings.limits.query_bytes = usize::try_from(bytes.as_u64()).context("--memory-max")?;
     }
     Ok(settings)
+}
+
+/// The argument with which this program runs queries for a server.
+#[cfg(feature = "sql")]
+pub(crate) const QUERY_PROCESS: &str = "query-process";
+
+/// This program, also if another file has taken its place.
+#[cfg(feature = "sql")]
+fn query_process() -> Vec<OsString> {
+    let program = match std::path::Path::new("/proc/self/exe") {
+        link if link.exists() => link.into(),
+        _ => std::env::current_exe().unwrap_or_else(|_| "jird".into()),
+    };
+    vec![program.into(), QUERY_PROCESS.into()]
+}
+
+/// Runs queries for a server, which has started this process.
+#[cfg(feature = "sql")]
+pub(crate) fn run_queries() -> Outcome {
+    match jird_serve::run_queries() {
+        Ok(()) => Outcome::Fine,
+        Err(error) => Outcome::of_error(&error.into()),
+    }
 }

@@ -16,6 +16,7 @@
 //! cache    answers that are kept until something is written; connections that read - Answers::look, Reader::answer
 //! tables   the tables of a database; the one connection that writes; short and long answers - Writer, Short, Long
 //! events   the writer of the store: a queue, the thread that appends, refused events; followers - Intake, Follow
+//! queries  SQL of others, each query in a process of its own, which the system limits - Queries, run_queries
 //! routes   what each path answers: tables, /query, /events, ingestion endpoints, /sources, the page - read::get, State
 //! server   connections, plain and encrypted; from a request to its answer - Server, Service
 //! ```
@@ -30,6 +31,8 @@ mod cache;
 mod events;
 mod http;
 mod log;
+#[cfg(feature = "query")]
+mod queries;
 mod request;
 mod routes;
 mod server;
@@ -38,4 +41,6 @@ mod tables;
 pub use base::error::Error;
 pub use base::settings::{Limits, Settings, Source, Tls};
 pub use jird_store::Sync;
+#[cfg(feature = "query")]
+pub use queries::run_queries;
 pub use server::{Server, Stopper};

@@ -33,8 +33,6 @@ pub enum ErrorKind {
     BrokenPipe,
     /// The query was [interrupted](crate::Interrupt).
     Interrupted,
-    /// The time for the query is over.
-    Time,
     /// The query needs more memory than [`Options::memory_max`](crate::Options::memory_max).
     Memory,
     /// The result has more rows than [`Options::rows_max`](crate::Options::rows_max).
@@ -128,10 +126,6 @@ impl Error {
 
     pub(crate) fn interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "the query was interrupted")
-    }
-
-    pub(crate) fn time() -> Self {
-        Self::new(ErrorKind::Time, "the query took longer than it may")
     }
 
     /// There is not so much memory.

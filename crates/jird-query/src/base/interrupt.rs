@@ -2,13 +2,11 @@
 
 use crate::base::error::Error;
 use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Ends a query from another thread, or when its time is over. Its scans end within a chunk, and the query ends with an
-/// error of kind [`Interrupted`](crate::ErrorKind::Interrupted) or [`Time`](crate::ErrorKind::Time).
+/// Ends a query from another thread. Its scans end within a chunk, and the query ends with an error of kind
+/// [`Interrupted`](crate::ErrorKind::Interrupted).
 ///
 /// Clones end the same query.
 ///
@@ -29,7 +27,6 @@ pub struct Interrupt(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     is_stopped: AtomicBool,
-    until: OnceLock<Instant>,
     stopped: Notify,
 }
 
@@ -40,19 +37,9 @@ impl Interrupt {
         self.0.stopped.notify_waiters();
     }
 
-    /// Ends the query when so much time has passed from now on. The first call decides.
-    pub fn stop_after(&self, time: Duration) {
-        if let Some(until) = Instant::now().checked_add(time) {
-            let _ = self.0.until.set(until);
-        }
-    }
-
     /// Why the query ends now, if it does.
     pub(crate) fn error(&self) -> Option<Error> {
-        if self.0.is_stopped.load(Relaxed) {
-            return Some(Error::interrupted());
-        }
-        self.0.until.get().filter(|until| **until <= Instant::now()).map(|_| Error::time())
+        self.0.is_stopped.load(Relaxed).then(Error::interrupted)
     }
 
     /// Fails if the query ends now.
@@ -70,12 +57,7 @@ impl Interrupt {
             if let Some(error) = self.error() {
                 return error;
             }
-            match self.0.until.get() {
-                Some(until) => {
-                    let _ = tokio::time::timeout_at((*until).into(), stopped).await;
-                }
-                None => stopped.await,
-            }
+            stopped.await;
         }
     }
 }

@@ -18,6 +18,12 @@ impl FileId {
         Some(Self { device, number, is_empty: data.len() == 0 })
     }
 
+    /// What tells a file or folder from all others.
+    #[cfg(feature = "query")]
+    pub(crate) fn number(path: &Path) -> Option<(u64, u64)> {
+        path.metadata().ok().map(|data| numbers(&data))
+    }
+
     /// Whether they are one file, empty or not.
     pub(crate) fn is_file(self, other: Self) -> bool {
         (self.device, self.number) == (other.device, other.number)
@@ -26,9 +32,17 @@ impl FileId {
 
 /// The write-ahead log of a database.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    name.into()
+    let [log] = beside(path, ["-wal"]);
+    log
+}
+
+/// The files beside a database whose names have more at their end.
+pub(crate) fn beside<const N: usize>(path: &Path, suffixes: [&str; N]) -> [PathBuf; N] {
+    suffixes.map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        name.into()
+    })
 }
 
 #[cfg(unix)]

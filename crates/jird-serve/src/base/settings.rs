@@ -2,7 +2,7 @@
 
 use core::fmt;
 use jird_store::Sync;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,6 +36,10 @@ pub struct Settings {
     pub cors: Vec<String>,
     /// The certificate and key for TLS; `None`: connections are not encrypted.
     pub tls: Option<Tls>,
+    /// The program, and its arguments, that runs queries in SQL: each in a process of its own, which does nothing but call
+    /// `jird_serve::run_queries` (in builds with the feature `query`). `None`: there are no queries, and no files, which
+    /// only queries read.
+    pub queries: Option<Vec<OsString>>,
     /// How much a request may take.
     pub limits: Limits,
     /// Whether each request becomes a line of JSON on standard error.
@@ -146,16 +150,38 @@ impl Settings {
             hosts: Vec::new(),
             cors: Vec::new(),
             tls: None,
+            queries: None,
             limits: Limits::default(),
             log: false,
         }
     }
 }
 
+impl Settings {
+    /// Whether there are queries in SQL.
+    pub(crate) fn has_queries(&self) -> bool {
+        cfg!(feature = "query") && self.queries.is_some()
+    }
+}
+
 impl fmt::Debug for Settings {
     /// Without the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sources, listen, write, sync, time_field, quarantine, token, hosts, cors, tls, limits, log } = self;
+        let Self {
+            sources,
+            listen,
+            write,
+            sync,
+            time_field,
+            quarantine,
+            token,
+            hosts,
+            cors,
+            tls,
+            queries,
+            limits,
+            log,
+        } = self;
         f.debug_struct("Settings")
             .field("sources", sources)
             .field("listen", listen)
@@ -167,6 +193,7 @@ impl fmt::Debug for Settings {
             .field("hosts", hosts)
             .field("cors", cors)
             .field("tls", tls)
+            .field("queries", queries)
             .field("limits", limits)
             .field("log", log)
             .finish()

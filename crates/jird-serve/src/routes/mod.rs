@@ -14,8 +14,6 @@ pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod paths;
 #[cfg(feature = "query")]
-pub(crate) mod queries;
-#[cfg(feature = "query")]
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod served;

@@ -3,16 +3,17 @@
 use crate::request::catalog::{Pick, Table};
 use crate::request::uri::encoded;
 use crate::routes::paths;
+use crate::routes::state::State;
 use jird::{Json, json};
 use jird_formats::sqlite::{Affinity, ColumnInfo, quote};
-use std::sync::Arc;
 
 /// Members of an object.
 type Members = Vec<(String, Json)>;
 
-/// The document. `has_store`: there are events.
-pub(crate) fn document(tables: &[Arc<Table>], writes: bool, has_store: bool, rows_max: u64) -> Vec<u8> {
-    let fixed = paths::all(has_store);
+/// The document.
+pub(crate) fn document(state: &State) -> Vec<u8> {
+    let (tables, writes, rows_max) = (state.tables(), state.writes_tables(), state.limits.rows);
+    let fixed = paths::all(state.store.is_some(), state.has_queries);
     let is_fixed = |table: &Table| fixed.iter().any(|(name, _)| *name == table.info.name());
     let tables: Vec<_> = tables.iter().filter(|table| !is_fixed(table)).collect();
     let mut paths: Members = fixed.iter().map(|(name, path)| (format!("/{name}"), path.clone())).collect();

@@ -3,7 +3,7 @@
 use jird::{Json, json};
 
 /// The names of these paths and their descriptions. `Service` answers them.
-pub(crate) fn all(has_store: bool) -> Vec<(&'static str, Json)> {
+pub(crate) fn all(has_store: bool, has_queries: bool) -> Vec<(&'static str, Json)> {
     let plain = |summary: &str, media_type: &str| {
         let answer = json!({"description": summary, "content": {media_type: {}}});
         json!({"get": {"summary": summary, "responses": {"200": answer, "default": problem()}}})
@@ -17,7 +17,7 @@ pub(crate) fn all(has_store: bool) -> Vec<(&'static str, Json)> {
     if has_store {
         all.push(("events", events()));
     }
-    if cfg!(feature = "query") {
+    if has_queries {
         all.push(("query", query()));
     }
     all

@@ -1,11 +1,10 @@
 //! `/query`: SQL over everything that is served, and over nothing else.
 
 use crate::base::problem::Problem;
-use crate::cache::readers::Found;
-use crate::http::body::{Body, GiveUp, receive};
+use crate::http::body::{Body, receive};
+use crate::queries::{self, FORMS, Order, Queries, Table};
 use crate::request::choice::{self, Coding};
 use crate::request::input::parser;
-use crate::request::rows::{CHUNK, Out, Stop};
 use crate::request::uri;
 use crate::routes::state::State;
 use crate::tables::database::{Database, Opened};
@@ -15,19 +14,13 @@ use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, Header
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use jird::Kind;
-use jird_formats::apart;
-use jird_query::{ErrorKind, Format, Named, Options, Query, Report};
+use jird_query::Format;
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::sync::OwnedSemaphorePermit;
 
 /// The longest SQL: planning takes time and stack that no other limit bounds.
 const SQL_BYTES: usize = 64 << 10;
-/// The stack of a thread that plans a query. A sum of a thousand numbers took 16 MB without optimisation.
-const STACK_BYTES: usize = 64 << 20;
-
 /// What a client wants to know.
 #[derive(Debug, Default)]
 struct Asked {
@@ -35,18 +28,13 @@ struct Asked {
     limit: Option<u64>,
 }
 
-/// The media types of answers. The first ones are what an answer says that it is.
-const FORMS: [(Format, &[&str]); 6] = [
-    (Format::Json, &["application/json", "application/*", "*/*"]),
-    (Format::Ndjson, &["application/x-ndjson", "application/ndjson", "application/jsonl"]),
-    (Format::Csv, &["text/csv", "text/*"]),
-    (Format::Arrow, &["application/vnd.apache.arrow.file"]),
-    (Format::ArrowStream, &["application/vnd.apache.arrow.stream"]),
-    (Format::Parquet, &["application/vnd.apache.parquet"]),
-];
-
 /// Answers a request, which no page of another server has sent.
-pub(crate) async fn respond(state: &State, parts: &Parts, body: Incoming) -> Result<Response<Body>, Problem> {
+pub(crate) async fn respond(
+    state: &State,
+    queries: &Arc<Queries>,
+    parts: &Parts,
+    body: Incoming,
+) -> Result<Response<Body>, Problem> {
     const METHODS: &str = "GET, HEAD, POST";
     let mut asked = Asked::default();
     match parts.method.as_str() {
@@ -75,7 +63,7 @@ pub(crate) async fn respond(state: &State, parts: &Parts, body: Incoming) -> Res
         }
         _ => return Err(Problem::method(METHODS)),
     }
-    answer(state, asked, &parts.headers).await
+    answer(state, queries, asked, &parts.headers).await
 }
 
 impl Asked {
@@ -133,7 +121,12 @@ fn unknown(name: &str) -> Problem {
 }
 
 /// Begins the answer.
-async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
+async fn answer(
+    state: &State,
+    queries: &Arc<Queries>,
+    asked: Asked,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, Problem> {
     let detail = "results come as application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.file, \
                   application/vnd.apache.arrow.stream or application/vnd.apache.parquet";
     let format = choice::best(headers, &FORMS, detail)?;
@@ -143,25 +136,20 @@ async fn answer(state: &State, asked: Asked, headers: &HeaderMap) -> Result<Resp
         return Err(Problem::bad(format!("limit is at most {rows_max} here")));
     }
     let database = state.database.as_ref().map(Database::now).transpose()?;
-    let queries = &state.queries;
-    let place = Arc::new(queries.place()?);
-    let options = Options {
-        format,
+    let place = queries.place()?;
+    let order = Order {
+        sql,
+        form: FORMS.iter().position(|(known, _)| *known == format).unwrap_or_default() as u64,
         limit: asked.limit,
         rows_max: Some(rows_max).filter(|_| asked.limit.is_none()),
-        memory_max: Some(queries.memory_max),
-        ..Options::default()
+        tables: tables(state, queries, database.as_deref()),
     };
-    let query = Query::of_named(sql, named(state, database.as_deref()), options).keeping(Arc::clone(&place) as _);
-    let interrupt = query.interrupt();
-    interrupt.stop_after(state.limits.time);
-    let give_up = GiveUp::new(move || interrupt.stop());
-    let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     // What is binary has packed parts, or is read at any place.
     let coding = choice::coding(headers).filter(|_| !format.is_binary());
+    let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     let (out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
-    apart("query", Some(STACK_BYTES), move || run(query, out, place, database))
-        .map_err(|_| Problem::busy("there is no thread for the query"))?;
+    let give_up = queries::answer(Arc::clone(queries), order, place, database, state.limits.time, out);
+    let give_up = give_up.map_err(|_| Problem::busy("there is no thread for the query"))?;
     begun.await.map_err(|_| failed("the query came to no end"))??;
     let mut response = Response::new(Body::stream(chunks, give_up));
     set_head(response.headers_mut(), format, coding);
@@ -179,81 +167,20 @@ fn set_head(headers: &mut HeaderMap, format: Format, coding: Option<Coding>) {
 }
 
 /// All that SQL may name. A table that came later has no name if a file has it.
-fn named(state: &State, database: Option<&Opened>) -> Vec<Named> {
-    let store = state.store.iter().map(|store| Named::new(&store.name, store.store.path()));
-    let files = state.files.iter().map(|file| Named::new(&file.name, &file.path));
-    let mut named: Vec<_> = store.chain(files).collect();
+fn tables(state: &State, queries: &Queries, database: Option<&Opened>) -> Vec<Table> {
+    let table = |name: &str, path: &Path, is_of_database| Table {
+        name: name.to_owned(),
+        path: queries.position(path),
+        is_of_database,
+    };
+    let store = state.store.iter().map(|store| table(&store.name, store.store.path(), false));
+    let files = state.files.iter().map(|file| table(&file.name, &file.path, false));
+    let mut tables: Vec<_> = store.chain(files).collect();
     if let Some(database) = database {
-        let taken: HashSet<&str> =
-            state.store.iter().map(|store| &*store.name).chain(state.files.iter().map(|file| &*file.name)).collect();
+        let taken: HashSet<String> = tables.iter().map(|table| table.name.clone()).collect();
         let catalog = database.catalog();
-        let names = catalog.tables().iter().map(|table| table.info.name()).filter(|name| !taken.contains(name));
-        named.extend(names.map(|name| Named::new(name, &database.path).of_database(name)));
+        let names = catalog.tables().iter().map(|table| table.info.name()).filter(|name| !taken.contains(*name));
+        tables.extend(names.map(|name| table(name, &database.path, true)));
     }
-    named
-}
-
-/// So long an answer waits for threads of its query that end as soon as they see that it is over.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-/// Runs a query. Its place is free when its last thread has ended.
-fn run(query: Query, mut out: Long, place: Arc<OwnedSemaphorePermit>, database: Option<Arc<Opened>>) {
-    let mut report = Report::default();
-    // The query has connections of its own.
-    let user = database.as_ref().map(|database| database.readers.user());
-    let made = query.run(&mut Pushed(&mut out), &mut report);
-    drop(user);
-    let rows_max = query.options().rows_max;
-    // What still runs, after an error, ends.
-    query.interrupt().stop();
-    drop(query);
-    // A client that has the answer may ask again at once.
-    let over = Instant::now();
-    while Arc::strong_count(&place) > 1 && over.elapsed() < PATIENCE {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    drop(place);
-    out.finish(match made {
-        Ok(()) => match database.map_or(Ok(()), |database| database.check()) {
-            Ok(()) => Ok(Found { rows: report.rows, total: None }),
-            Err(problem) => Err(problem.into()),
-        },
-        Err(error) => Err(stop(&error, rows_max)),
-    });
-}
-
-/// Why there is no answer.
-fn stop(error: &jird_query::Error, rows_max: Option<u64>) -> Stop {
-    let told = |status| Problem::new(status, error.to_string()).at(error.place());
-    Stop::Problem(match error.kind() {
-        ErrorKind::BrokenPipe | ErrorKind::Interrupted => return Stop::Gone,
-        ErrorKind::Sql => told(StatusCode::BAD_REQUEST),
-        ErrorKind::Rows => {
-            let rows_max = rows_max.unwrap_or_default();
-            Problem::bad(format!("there are more than {rows_max} rows: ask for fewer, with limit"))
-        }
-        // The records are not what the query takes them for.
-        ErrorKind::Record | ErrorKind::Frame | ErrorKind::Data => told(StatusCode::UNPROCESSABLE_ENTITY),
-        ErrorKind::Time => Problem::busy("the query took longer than this server allows"),
-        ErrorKind::Memory => Problem::busy("the query needs more memory than this server allows"),
-        _ => told(StatusCode::INTERNAL_SERVER_ERROR),
-    })
-}
-
-/// Takes the result in chunks.
-struct Pushed<'o>(&'o mut Long);
-
-impl Write for Pushed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(CHUNK);
-        self.0.text().extend_from_slice(&bytes[..taken]);
-        if self.0.text().len() >= CHUNK {
-            self.0.full().map_err(|_| io::ErrorKind::BrokenPipe)?;
-        }
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    tables
 }

@@ -7,9 +7,9 @@ use crate::base::sources::{Named, Sources, twice};
 use crate::events::follow::Follow;
 use crate::events::intake::Intake;
 use crate::http::body::ROOM;
-use crate::request::catalog::Table;
 #[cfg(feature = "query")]
-use crate::routes::queries::Queries;
+use crate::queries::Queries;
+use crate::request::catalog::Table;
 use crate::tables::database::{Database, Opened};
 use hyper::StatusCode;
 use jird_store::{Store, is_store};
@@ -31,8 +31,10 @@ pub(crate) struct State {
     streams_max: usize,
     /// Whether the server was told to stop.
     pub(crate) stopped: watch::Receiver<bool>,
+    /// Whether there are queries in SQL.
+    pub(crate) has_queries: bool,
     #[cfg(feature = "query")]
-    pub(crate) queries: Queries,
+    pub(crate) queries: Option<Arc<Queries>>,
 }
 
 /// The event store.
@@ -77,13 +79,21 @@ impl State {
         let limits = settings.limits;
         let Sources { database, store, files } = Sources::find(&settings.sources, settings.write)?;
         let database = database.map(|path| Database::open(path, settings.write, &limits).map(Arc::new)).transpose()?;
-        if !cfg!(feature = "query")
-            && let Some(file) = files.first()
-        {
-            let path = file.path.display();
-            return Err(Error::new(format!("{path}: files are read by queries, which this build lacks")));
+        if let (false, Some(file)) = (settings.has_queries(), files.first()) {
+            let (path, lack) = (file.path.display(), if cfg!(feature = "query") { "server" } else { "build" });
+            return Err(Error::new(format!("{path}: files are read by queries, which this {lack} lacks")));
         }
         let store = store.map(|named| EventStore::open(named, settings)).transpose()?;
+        #[cfg(feature = "query")]
+        let queries = match &settings.queries {
+            Some(program) => {
+                let paths = database.iter().map(|database| database.last().path.clone());
+                let paths = paths.chain(store.iter().map(|store| store.store.path().to_owned()));
+                let paths = paths.chain(files.iter().map(|file| file.path.clone())).collect();
+                Some(Arc::new(Queries::new(program, paths, &limits)?))
+            }
+            None => None,
+        };
         let state = Self {
             limits,
             database,
@@ -94,8 +104,9 @@ impl State {
             streams: Arc::new(Semaphore::new(limits.streams)),
             streams_max: limits.streams,
             stopped,
+            has_queries: settings.has_queries(),
             #[cfg(feature = "query")]
-            queries: Queries::new(&limits),
+            queries,
         };
         match state.tables().iter().find(|table| state.named(table.info.name()).is_some()) {
             Some(table) => Err(twice(table.info.name())),
@@ -135,7 +146,10 @@ impl State {
             text += &lines;
         };
         #[cfg(feature = "query")]
-        gauge("jird_queries_active", "Queries in SQL that run.", self.queries.running());
+        if let Some(queries) = &self.queries {
+            gauge("jird_queries_active", "Queries in SQL that run.", queries.running());
+            gauge("jird_query_processes", "Processes that run queries, or wait for one.", queries.processes());
+        }
         if let Some(store) = &self.store {
             gauge("jird_followers_active", "Clients that follow events.", store.follow.followers());
         }

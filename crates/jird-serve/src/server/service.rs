@@ -187,16 +187,13 @@ impl Service {
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
-                let (tables, has_store) = (self.state.tables(), self.state.store.is_some());
-                let rows_max = self.state.limits.rows;
-                let document = openapi::document(&tables, self.state.writes_tables(), has_store, rows_max);
-                return Ok(text("application/json", document));
+                return Ok(text("application/json", openapi::document(&self.state)));
             }
             #[cfg(feature = "query")]
-            ("query", None) => {
+            ("query", None) if let Some(queries) = &self.state.queries => {
                 // A query takes time and memory, which no other page may have.
                 self.guard.origin(&parts.headers)?;
-                return crate::routes::query::respond(&self.state, parts, body).await;
+                return crate::routes::query::respond(&self.state, queries, parts, body).await;
             }
             ("events", None) if let Some(store) = &self.state.store => {
                 only_get(&parts.method)?;

@@ -4,6 +4,7 @@ use jird::Json;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_serve::{Server, Settings, Stopper};
 use jird_store::{Store, Window};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -70,6 +71,7 @@ impl Service {
     /// One of this path and of what else the settings say.
     pub(crate) fn start(folder: tempfile::TempDir, path: PathBuf, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::new(&path);
+        settings.queries = query_process();
         change(&mut settings);
         let server = Server::bind(settings).unwrap();
         let (address, stopper) = (server.address(), server.stopper());
@@ -140,6 +142,21 @@ impl Service {
     }
 }
 
+/// This program, which runs queries in SQL when a server starts it so.
+pub(crate) fn query_process() -> Option<Vec<OsString>> {
+    let program = std::env::current_exe().unwrap();
+    let arguments = ["--exact", "common::queries_of_a_server", "--nocapture"].map(OsString::from);
+    cfg!(feature = "query").then(|| [program.into_os_string()].into_iter().chain(arguments).collect())
+}
+
+#[cfg(feature = "query")]
+#[test]
+fn queries_of_a_server() {
+    if std::env::var_os("JIRD_QUERY_PROCESS").is_some() {
+        jird_serve::run_queries().unwrap();
+    }
+}
+
 /// The events of a store, in the order of their times.
 pub(crate) fn events(path: &Path) -> Vec<String> {
     let text = Store::open(path).unwrap().snapshot().unwrap().text(Window::ALL).unwrap();
@@ -173,6 +190,20 @@ pub(crate) fn is_alone(name: &str) -> bool {
 pub(crate) fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     text.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// The processes that a process has started, without those that have ended.
+#[cfg(feature = "query")]
+pub(crate) fn children_of(parent: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let stats = all.filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok());
+    let children = stats.filter_map(|stat| {
+        let (head, rest) = stat.rsplit_once(") ")?;
+        let mut rest = rest.split(' ');
+        let lives = rest.next()? != "Z";
+        (lives && rest.next()?.parse() == Ok(parent)).then(|| head.split(' ').next()?.parse().ok())?
+    });
+    children.collect()
 }
 
 /// Sends a request, and reads nothing.

@@ -1,13 +1,13 @@
 //! A server that is killed while events come in.
 
-use crate::common::events;
+use crate::common::{events, query_process};
 use crate::ingest::LINES;
 use jird_serve::{Server, Settings, Sync};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ fn child_that_is_killed() {
     let mut settings = Settings::new(path);
     settings.write = true;
     settings.sync = Sync::None;
+    settings.queries = query_process();
     let server = Server::bind(settings).unwrap();
     writeln!(std::io::stdout(), "\nlistening {}", server.address()).unwrap();
     server.run().unwrap();
@@ -43,8 +44,41 @@ fn what_is_acknowledged_is_there_after_a_kill() {
     assert!(lost.is_empty(), "{} of {}, {:?}", lost.len(), acknowledged.len(), lost[0]);
 }
 
-/// Starts a server, sends events on several connections, and kills it in the midst.
-fn run_and_kill(path: &Path, round: u64, acknowledged: &Mutex<HashSet<String>>) {
+/// A query that has no end ends with the server, which has no time to tell its process.
+#[cfg(all(feature = "query", target_os = "linux"))]
+#[test]
+fn the_processes_of_queries_end_with_a_server_that_is_killed() {
+    use crate::common::children_of;
+    use std::time::Instant;
+    let folder = tempfile::tempdir().unwrap();
+    let (mut server, address) = start(&folder.path().join("log"));
+    let mut client = TcpStream::connect(&address).unwrap();
+    let sql = "with+recursive+t+as+(select+1+n+union+all+select+n+%2B+1+from+t)+select+count(*)+from+t";
+    write!(client, "GET /query?sql={sql} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    let until = Instant::now() + Duration::from_secs(10);
+    let works = |process: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let used =
+            stat.rsplit(')').next().and_then(|rest| rest.split(' ').nth(12)).and_then(|ticks| ticks.parse().ok());
+        used.is_some_and(|ticks: u64| ticks > 20)
+    };
+    let process = loop {
+        match children_of(server.id()).into_iter().find(works) {
+            Some(process) => break process,
+            None => assert!(Instant::now() < until, "no process works at the query"),
+        }
+    };
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let until = Instant::now() + Duration::from_secs(2);
+    while works(&process) {
+        assert!(Instant::now() < until, "the process goes on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A server in a process of its own, and its address.
+fn start(path: &Path) -> (Child, String) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "killed::child_that_is_killed", "--nocapture"])
         .env(CHILD, path)
@@ -53,6 +87,12 @@ fn run_and_kill(path: &Path, round: u64, acknowledged: &Mutex<HashSet<String>>) 
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let address = lines.find_map(|line| line.unwrap().strip_prefix("listening ").map(str::to_owned)).unwrap();
+    (child, address)
+}
+
+/// Starts a server, sends events on several connections, and kills it in the midst.
+fn run_and_kill(path: &Path, round: u64, acknowledged: &Mutex<HashSet<String>>) {
+    let (mut child, address) = start(path);
     std::thread::scope(|scope| {
         for client in 0..4 {
             let address = &address;

@@ -2,6 +2,8 @@
 #![allow(clippy::print_stdout, reason = "what is skipped is for who reads the log")]
 
 mod again;
+#[cfg(all(feature = "query", target_os = "linux"))]
+mod bombs;
 mod changes;
 mod clients;
 mod common;

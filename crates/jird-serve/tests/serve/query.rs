@@ -1,6 +1,6 @@
 //! `/query`: SQL over what is served, and nothing else.
 
-use crate::common::{Answer, Service, TASKS, ask, is_alone, resident, wait_for};
+use crate::common::{Answer, Service, TASKS, ask, children_of, is_alone, resident, wait_for};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_serve::{Settings, Source};
 use jird_store::{Store, WriterOptions};
@@ -36,12 +36,12 @@ fn serve(change: impl FnOnce(&mut Settings)) -> Service {
 }
 
 impl Service {
-    fn sql(&self, sql: &str) -> Answer {
+    pub(crate) fn sql(&self, sql: &str) -> Answer {
         self.raw(&self.asks(sql))
     }
 
     /// The status of the answer to SQL, which is read and not kept.
-    fn status(&self, sql: &str) -> String {
+    pub(crate) fn status(&self, sql: &str) -> String {
         let mut socket = self.connect();
         socket.write_all(&self.asks(sql)).unwrap();
         let mut head = [0; "HTTP/1.1 200".len()];
@@ -344,7 +344,7 @@ fn pages_of_others_ask_nothing() {
 const LONG: &str = "select count(*) as n from many a, many b where a.text || b.text = 'x' or a.i + b.i < 0";
 
 /// A file with this many rows.
-fn serve_many(rows: u32, change: impl FnOnce(&mut Settings)) -> Service {
+pub(crate) fn serve_many(rows: u32, change: impl FnOnce(&mut Settings)) -> Service {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.ndjson");
     let text = (0..rows).fold(String::new(), |mut text, i| {
@@ -391,6 +391,56 @@ fn a_query_ends_when_its_client_goes() {
         drop(socket);
         wait_for(&service, "jird_queries_active 0");
     }
+}
+
+/// A process may end in the midst of its query, as when the system runs out of memory, and while it waits for one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_is_killed_is_told_of_and_replaced() {
+    if !is_alone("query::a_process_that_is_killed_is_told_of_and_replaced") {
+        return;
+    }
+    let service = serve_many(20_000, |_| ());
+    let kill = || {
+        let children = children_of(std::process::id());
+        let kill = children.iter().fold("kill -9".to_owned(), |kill, process| format!("{kill} {process}"));
+        assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        children.len()
+    };
+    let mut socket = ask(&service, &format!("/query?sql={}", encoded(LONG)));
+    wait_for(&service, "jird_queries_active 1");
+    assert_eq!(kill(), 1);
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).unwrap();
+    assert!(Answer::new(&answer).is(503).text().contains("memory"));
+    for _ in 0..3 {
+        check(&service, "select count(*) as n from many", r#"[{"n":20000}]"#);
+        assert_eq!(kill(), 1);
+    }
+    // Part of the answer has gone.
+    let mut socket = ask(&service, "/query?sql=select+*+from+many+a,+many+b");
+    socket.read_exact(&mut [0; 1000]).unwrap();
+    kill();
+    let mut rest = Vec::new();
+    let _ = socket.read_to_end(&mut rest);
+    assert!(!rest.ends_with(b"0\r\n\r\n"));
+    wait_for(&service, "jird_queries_active 0");
+    wait_for(&service, "jird_query_processes 0");
+}
+
+#[test]
+fn a_server_without_queries_has_no_sql() {
+    let service = Service::with(TASKS, |settings| settings.queries = None);
+    let sql = "/query?sql=select+1+from+tasks";
+    assert!(service.get(sql).is(404).text().contains("no table"));
+    service.send("OPTIONS", "/query", &[], b"").is(404);
+    assert!(!service.get("/openapi.json").is(200).text().contains("/query"));
+    assert!(!service.get("/metrics").text().contains("jird_quer"));
+    service.get("/tasks").is(200);
+    let mut settings = Settings::new(service.path.clone());
+    settings.queries = Some(vec!["/no/such/program".into()]);
+    let told = jird_serve::Server::bind(settings).map(drop).unwrap_err().to_string();
+    assert!(told.contains("starting a process for queries"), "{told}");
 }
 
 #[test]

@@ -79,6 +79,7 @@ fn what_cannot_be_served_is_told_at_the_start() {
             Source { path: folder.path().join(source.path), ..source }
         };
         settings.sources = sources.iter().map(source).collect();
+        settings.queries = crate::common::query_process();
         Server::bind(settings).map(drop).map_err(|error| error.to_string())
     };
     bind(&["a.db", "events", "people.ndjson", "others=people.csv"]).unwrap();

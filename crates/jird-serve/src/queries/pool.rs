@@ -1,0 +1,202 @@
+//! The processes that run queries: started when they are needed, kept while they are as good as new, and killed when a
+//! query is not to go on.
+
+use crate::base::error::Error;
+use crate::base::file::{FileId, beside};
+use crate::base::problem::Problem;
+use crate::base::settings::Limits;
+use crate::queries::child::VARIABLE;
+use crate::queries::confine::temporary;
+use crate::queries::message::{Order, Setup, Told};
+use std::ffi::OsString;
+use std::io::{self, BufReader};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Processes that wait for a query.
+const IDLE_MAX: usize = 2;
+/// The longest time until a process is ready, and until it takes a query.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The queries of a server: how many there may be, and the processes that run them.
+pub(crate) struct Queries {
+    places: Arc<Semaphore>,
+    places_max: usize,
+    program: Vec<OsString>,
+    setup: Setup,
+    idle: Mutex<Vec<Process>>,
+    /// How many processes there are.
+    alive: Arc<AtomicUsize>,
+}
+
+impl Queries {
+    /// Queries over what is at these paths, by this program with these arguments. A process of it is started, and waits.
+    pub(crate) fn new(program: &[OsString], paths: Vec<PathBuf>, limits: &Limits) -> Result<Self, Error> {
+        let setup = Setup { memory_max: limits.query_bytes as u64, seconds: limits.time.as_secs(), paths };
+        let queries = Self {
+            places: Arc::new(Semaphore::new(limits.queries)),
+            places_max: limits.queries,
+            program: program.to_vec(),
+            setup,
+            idle: Mutex::default(),
+            alive: Arc::default(),
+        };
+        let first = queries.start().map_err(|error| Error::because("starting a process for queries", error))?;
+        queries.give(first);
+        Ok(queries)
+    }
+
+    /// A place for a query.
+    pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        place.map_err(|_| Problem::busy("there are as many queries as this server allows"))
+    }
+
+    /// The position of a path among those that are read.
+    pub(crate) fn position(&self, path: &std::path::Path) -> u64 {
+        self.setup.paths.iter().position(|known| known == path).unwrap_or(usize::MAX) as u64
+    }
+
+    /// The number of queries that run.
+    pub(crate) fn running(&self) -> usize {
+        self.places_max - self.places.available_permits()
+    }
+
+    /// The number of processes.
+    pub(crate) fn processes(&self) -> usize {
+        self.alive.load(Relaxed)
+    }
+
+    /// A process that waits, for files that are there now; or a new one.
+    pub(crate) fn take(&self) -> io::Result<Process> {
+        let there = self.there();
+        loop {
+            let idle = lock(&self.idle).pop();
+            match idle {
+                Some(process) if process.files == there && process.lives() => return Ok(process),
+                Some(_) => {}
+                None => return self.start(),
+            }
+        }
+    }
+
+    /// Takes a process back that waits for the next query.
+    pub(crate) fn give(&self, process: Process) {
+        let mut idle = lock(&self.idle);
+        if idle.len() < IDLE_MAX {
+            idle.push(process);
+        }
+    }
+
+    /// The files that a process that starts now may read: Landlock knows files, and not their names.
+    fn there(&self) -> Vec<Option<(u64, u64)>> {
+        let all = self.setup.paths.iter().flat_map(|path| beside(path, ["", "-wal", "-shm"]));
+        all.map(|path| FileId::number(&path)).collect()
+    }
+
+    fn start(&self) -> io::Result<Process> {
+        let files = self.there();
+        let Some((program, arguments)) = self.program.split_first() else { return Err(io::ErrorKind::NotFound.into()) };
+        let (ours, theirs) = UnixStream::pair()?;
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env(VARIABLE, "1");
+        // SQLite's own choice is a folder that the process may not write to.
+        command.env("TMPDIR", temporary()).env("SQLITE_TMPDIR", temporary());
+        // What ends the server at a terminal lets it answer first.
+        command.process_group(0);
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn()?;
+        drop(command);
+        self.alive.fetch_add(1, Relaxed);
+        let end = Ending { child: Mutex::new(child), alive: Arc::clone(&self.alive) };
+        let mut process = Process { end: Arc::new(end), from: BufReader::new(ours.try_clone()?), to: ours, files };
+        self.setup.write(&mut process.to)?;
+        process.wait_for(&Told::Ready)?;
+        Ok(process)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A process that runs queries.
+pub(crate) struct Process {
+    end: Arc<Ending>,
+    from: BufReader<UnixStream>,
+    to: UnixStream,
+    /// The files that it may read.
+    files: Vec<Option<(u64, u64)>>,
+}
+
+/// What ends a process, from any thread. It is killed when the last one is dropped.
+pub(crate) struct Ending {
+    child: Mutex<Child>,
+    alive: Arc<AtomicUsize>,
+}
+
+impl Ending {
+    /// Ends the process at once, with all that it does.
+    pub(crate) fn kill(&self) {
+        let _ = lock(&self.child).kill();
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = lock(&self.child).wait();
+        self.alive.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Process {
+    /// What ends it.
+    pub(crate) fn ending(&self) -> Arc<Ending> {
+        Arc::clone(&self.end)
+    }
+
+    fn lives(&self) -> bool {
+        matches!(lock(&self.end.child).try_wait(), Ok(None))
+    }
+
+    /// Gives it a query.
+    ///
+    /// # Errors
+    /// If the process has ended, or does not take it: the query was not begun.
+    pub(crate) fn order(&mut self, order: &Order) -> io::Result<()> {
+        order.write(&mut self.to)?;
+        self.wait_for(&Told::Begun)
+    }
+
+    fn wait_for(&mut self, wanted: &Told) -> io::Result<()> {
+        match self.next(PATIENCE)? {
+            Some(told) if told == *wanted => Ok(()),
+            Some(_) => Err(io::Error::other("it is not a process for queries")),
+            None => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    /// What it tells next; `None` if that takes longer than this time.
+    ///
+    /// # Errors
+    /// If the process has ended, or makes no sense.
+    pub(crate) fn next(&mut self, time: Duration) -> io::Result<Option<Told>> {
+        if time.is_zero() {
+            return Ok(None);
+        }
+        self.to.set_read_timeout(Some(time))?;
+        match Told::read(&mut self.from) {
+            // A message that has begun comes at once.
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(None),
+            told => told.map(Some),
+        }
+    }
+}
