@@ -123,7 +123,7 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         #[cfg(feature = "convert")]
         Command::Describe(args) => describe::run(&args),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => serve::run(&args),
+        Command::Serve(args) => serve::run(*args),
         Command::Completions { shell } => args::completions(shell),
         Command::Man { folder } => args::man(&folder),
     }

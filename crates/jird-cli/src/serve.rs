@@ -6,10 +6,11 @@ use crate::signals;
 use crate::store_args::{SyncArgument, path_of};
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
-use jird_serve::{Server, Settings, Source, Tls};
+use jird_serve::{Server, Settings, Source, Tls, Token};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ Seq, Elasticsearch (_bulk) and OpenTelemetry (/v1/logs) use:
 A server that other machines can reach needs a token (--token-file), which clients send as
 Authorization: Bearer TOKEN. --tls-cert and --tls-key turn on TLS; without them, put the server
 behind a TLS proxy wherever others could read the traffic.
+On SIGHUP, it reads tokens and certificates again, if it has any.
 On SIGTERM or SIGINT, the server finishes running requests (for at most ten seconds) and exits.";
 
 /// Serve tables, files and events over HTTP
@@ -58,7 +60,7 @@ pub(crate) struct ServeArgs {
     /// The file for rejected events [default: refused.ndjson in the store]
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
-    /// A file whose first line is the token that requests must send
+    /// A file with tokens, of which requests must send one: TOKEN or TOKEN read,query,write,ingest on each line
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// The server certificate and its chain, in PEM; turns on TLS
@@ -98,15 +100,26 @@ pub(crate) struct ServeArgs {
     quiet: bool,
 }
 
-pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
-    let server = Server::bind(settings(args)?)?;
-    let (address, stopper) = (server.address(), server.stopper());
+pub(crate) fn run(args: ServeArgs) -> Result<Outcome> {
+    let args = Arc::new(args);
+    let server = Server::bind(settings(&args)?)?;
+    let (address, stopper, reloader) = (server.address(), server.stopper(), server.reloader());
     let (ended, is_ended) = channel::<()>();
     signals::first(move || {
         stopper.stop();
         // The server has its own time limit. A request that hangs beyond it does not keep the command from ending.
         let _ = is_ended.recv_timeout(Duration::from_secs(12));
     });
+    if args.token_file.is_some() || args.tls_cert.is_some() {
+        let args = Arc::clone(&args);
+        signals::on_hangup(move || {
+            let reloaded = tokens(&args).and_then(|tokens| Ok(reloader.reload(tokens, tls(&args).as_ref())?));
+            match reloaded {
+                Ok(()) => say("tokens and certificates were read again"),
+                Err(error) => say(&format!("everything stays as it was: {error:#}")),
+            }
+        });
+    }
     if !args.quiet {
         let sources: Vec<_> = args.sources.iter().map(|source| source.to_string_lossy()).collect();
         let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
@@ -131,13 +144,8 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     settings.hosts.clone_from(&args.host);
     settings.cors.clone_from(&args.cors);
     settings.log = !args.quiet;
-    if let Some(path) = &args.token_file {
-        let text = std::io::read_to_string(open(path)?).with_context(|| path.display().to_string())?;
-        settings.token = Some(text.lines().next().unwrap_or_default().trim().to_owned());
-    }
-    if let (Some(certificate), Some(key)) = (args.tls_cert.clone(), args.tls_key.clone()) {
-        settings.tls = Some(Tls { certificate, key });
-    }
+    settings.tokens = tokens(args)?;
+    settings.tls = tls(args);
     #[cfg(feature = "sql")]
     if !args.no_query {
         settings.queries = Some(query_process());
@@ -160,6 +168,17 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
         settings.limits.query_bytes = usize::try_from(bytes.as_u64()).context("--memory-max")?;
     }
     Ok(settings)
+}
+
+fn tokens(args: &ServeArgs) -> Result<Vec<Token>> {
+    let Some(path) = &args.token_file else { return Ok(Vec::new()) };
+    let text = std::io::read_to_string(open(path)?).with_context(|| path.display().to_string())?;
+    Token::read_all(&text).with_context(|| path.display().to_string())
+}
+
+fn tls(args: &ServeArgs) -> Option<Tls> {
+    let (certificate, key) = (args.tls_cert.clone()?, args.tls_key.clone()?);
+    Some(Tls { certificate, key })
 }
 
 /// The argument with which this program runs queries for a server.

@@ -27,8 +27,10 @@ pub(crate) fn watch() -> anyhow::Result<()> {
     // A file that may not grow is an error of the write, which says so, and not the end of the command.
     SigSet::from(Signal::SIGXFSZ).thread_block().context("blocking signals")?;
     let wait = move || {
-        if let Ok(signal) = signals.wait() {
-            end(signal);
+        while let Ok(signal) = signals.wait() {
+            if !(signal == Signal::SIGHUP && hung_up()) {
+                end(signal);
+            }
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait).context("waiting for signals")?;
@@ -43,6 +45,26 @@ static FIRST: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>> = std::sync::Mu
 #[cfg(any(feature = "cluster", feature = "convert", feature = "serve"))]
 pub(crate) fn first(work: impl FnOnce() + Send + 'static) {
     *FIRST.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Box::new(work));
+}
+
+/// What SIGHUP does in place of ending the command.
+#[cfg(feature = "serve")]
+static ON_HANGUP: std::sync::Mutex<Option<Box<dyn Fn() + Send>>> = std::sync::Mutex::new(None);
+
+/// Has SIGHUP do this, each time, and not end the command.
+#[cfg(feature = "serve")]
+pub(crate) fn on_hangup(work: impl Fn() + Send + 'static) {
+    *ON_HANGUP.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Box::new(work));
+}
+
+/// Whether SIGHUP does something else than to end the command. It is done.
+fn hung_up() -> bool {
+    #[cfg(feature = "serve")]
+    if let Some(work) = &*ON_HANGUP.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        work();
+        return true;
+    }
+    false
 }
 
 /// Ends the command as shells report a command that a signal has ended: with 128 and the number of the signal.

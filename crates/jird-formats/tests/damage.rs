@@ -118,7 +118,7 @@ fn read_all(path: &PathBuf) -> usize {
     let Ok(names) = tables_and_views(&conn) else { return 0 };
     let read = |name: &String| {
         let _ = TableInfo::of(&conn, name);
-        let query = SqliteQuery::table(&conn, name).map(SqliteQuery::json_declared);
+        let query = SqliteQuery::table(&conn, name).map(SqliteQuery::as_declared);
         // Pages that are listed twice are read twice.
         query.map_or(0, |mut query| rows(query.source(), 100_000))
     };

@@ -40,7 +40,8 @@ mod tables;
 
 pub use base::error::Error;
 pub use base::settings::{Limits, Settings, Source, Tls};
+pub use base::token::Token;
 pub use jird_store::Sync;
 #[cfg(feature = "query")]
 pub use queries::run_queries;
-pub use server::{Server, Stopper};
+pub use server::{Reloader, Server, Stopper};

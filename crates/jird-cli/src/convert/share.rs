@@ -254,7 +254,7 @@ impl Cut for TableCut {
         first: Place,
         read: impl FnOnce(&mut AnySource<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut query = SqliteQuery::piece(connection, piece)?.json_declared();
+        let mut query = SqliteQuery::piece(connection, piece)?.as_declared();
         read(&mut AnySource::Sqlite(query.source_behind(first.record)))
     }
 }

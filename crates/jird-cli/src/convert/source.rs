@@ -84,7 +84,7 @@ impl Content {
                 read(&mut AnySource::Lines(if reading.check_first { source.check_first() } else { source }))
             }
             Self::Table(connection, table) => {
-                let mut query = SqliteQuery::table(&connection, &table)?.json_declared();
+                let mut query = SqliteQuery::table(&connection, &table)?.as_declared();
                 read(&mut AnySource::Sqlite(query.source()))
             }
             Self::Json(reader, records) => {

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const JIRD: &str = env!("CARGO_BIN_EXE_jird");
 
@@ -98,6 +98,44 @@ fn a_signal_ends_the_server_after_the_request_that_it_has_begun() {
 }
 
 #[test]
+fn tokens_are_read_again_on_sighup() {
+    let folder = with_tasks();
+    let tokens = folder.0.join("tokens");
+    fs::write(&tokens, "first\n").unwrap();
+    let served = Served::start(&folder, &["tasks.db", "--token-file", "tokens"]);
+    let ask = |token: &str| {
+        let mut socket = TcpStream::connect(&served.address).unwrap();
+        let head = format!("GET /tasks HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", served.address);
+        write!(socket, "{head}Authorization: Bearer {token}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    let becomes = |token: &str, status: &str| {
+        let until = Instant::now() + Duration::from_secs(10);
+        while ask(token) != status {
+            assert!(Instant::now() < until, "{token} {status}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    };
+    assert_eq!((ask("first"), ask("second")), ("200".to_owned(), "401".to_owned()));
+    fs::write(&tokens, "second\nthird query\n").unwrap();
+    served.send("HUP");
+    becomes("second", "200");
+    assert_eq!((ask("first"), ask("third")), ("401".to_owned(), "403".to_owned()));
+    // What cannot be read changes nothing.
+    for wrong in ["", "fourth everything\n"] {
+        fs::write(&tokens, wrong).unwrap();
+        served.send("HUP");
+        thread::sleep(Duration::from_millis(100));
+        assert_eq!((ask("second"), ask("fourth")), ("200".to_owned(), "401".to_owned()));
+    }
+    fs::write(&tokens, "fifth\n").unwrap();
+    served.send("HUP");
+    becomes("fifth", "200");
+}
+
+#[test]
 fn what_was_acknowledged_survives_a_kill() {
     let folder = with_tasks();
     let mut rows = 2;
@@ -181,9 +219,23 @@ fn the_guide_says_what_the_server_answers() {
     let (of_rows, _) = of_rows.split_once("## ").unwrap();
     let rows = of_rows.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|row| row.split('`').next());
     let queries: Vec<&str> = rows.filter(|code| code.contains('=') && !code.contains(' ')).collect();
-    assert!(queries.len() > 6);
+    assert!(queries.len() > 12, "{queries:?}");
+    drop(served);
+    Connection::open(folder.0.join("tasks.db"))
+        .unwrap()
+        .execute_batch(
+            "create table people (id integer primary key, name text);
+             create table comments (task integer references tasks, text text);
+             alter table tasks add column tags json;
+             alter table tasks add column meta json;
+             alter table tasks add column author integer references people",
+        )
+        .unwrap();
+    let served = Served::start(&folder, &["tasks.db"]);
     for query in queries {
-        let answer = served.ask("GET", &format!("/tasks?{}", query.replace('"', "%22")), None);
+        let query = query.replace('"', "%22").replace('>', "%3E").replace('[', "%5B").replace(']', "%5D");
+        let query = query.replace('{', "%7B").replace('}', "%7D");
+        let answer = served.ask("GET", &format!("/tasks?{query}"), None);
         assert!(answer.starts_with("HTTP/1.1 200 "), "{query}: {answer}");
     }
 }

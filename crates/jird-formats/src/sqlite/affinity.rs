@@ -112,6 +112,11 @@ pub(super) fn is_declared_json(declared: &str) -> bool {
     declared.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("json"))
 }
 
+/// Whether a declared type is one of booleans, which SQLite keeps as 0 and 1.
+pub(super) fn is_declared_boolean(declared: &str) -> bool {
+    declared.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("bool"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

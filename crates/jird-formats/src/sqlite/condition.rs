@@ -15,7 +15,7 @@
 //! The condition leaves out what cannot be written so: comparisons with a text that the column's affinity would turn
 //! into a number, columns of JSON, patterns, `not`.
 
-use super::affinity::{Affinity, is_declared_json, reads_as_number};
+use super::affinity::{Affinity, reads_as_number};
 use super::database::{TableInfo, quote};
 use jird::Path;
 use jird::record::{Comparison, Literal, Predicate, Step};
@@ -74,6 +74,9 @@ impl Writer<'_> {
                 let parts: Option<Vec<_>> = parts.iter().map(|part| self.part(part)).collect();
                 joined(&parts?, " or ")
             }
+            Predicate::Compare { slot, op: Comparison::Eq, literal: Literal::Bool(value) } => {
+                self.boolean(*slot, *value)
+            }
             Predicate::Compare { slot, op, literal } => self.range(*slot, &[(*op, literal)]),
             Predicate::In { slot, list } => self.one_of(*slot, list),
             Predicate::IsNull { slot } => Some(format!("{} is null", self.column(*slot)?.0)),
@@ -92,6 +95,9 @@ impl Writer<'_> {
         let mut all = Vec::new();
         for part in flat(parts) {
             match part {
+                Predicate::Compare { slot, op: Comparison::Eq, literal: Literal::Bool(value) } => {
+                    all.extend(self.boolean(*slot, *value));
+                }
                 Predicate::Compare { slot, op, literal } => match ranges.iter_mut().find(|(other, _)| other == slot) {
                     Some((_, range)) => range.push((*op, literal)),
                     None => ranges.push((*slot, vec![(*op, literal)])),
@@ -103,6 +109,13 @@ impl Writer<'_> {
             all.extend(self.range(slot, &range));
         }
         all
+    }
+
+    /// A column of booleans that has this value, or something else than a boolean.
+    fn boolean(&mut self, slot: usize, value: bool) -> Option<String> {
+        let (name, column) = self.column(slot)?;
+        let is_boolean = self.info.columns[column].is_boolean();
+        is_boolean.then(|| self.or_other_kinds(column, &format!("{name} = {}", u8::from(value)), &["not in (0, 1)"]))
     }
 
     /// Comparisons of a column that all hold.
@@ -133,7 +146,7 @@ impl Writer<'_> {
             }
         }
         let numbers = joined(&numbers, " and ").filter(|_| self.compares_numbers(column));
-        let numbers = numbers.map(|numbers| self.or_other_kinds(column, &numbers, &[">= ''"]));
+        let numbers = numbers.map(|numbers| self.or_other_kinds(column, &numbers, self.no_numbers(column)));
         let others: &[&str] = if keeps_blobs { &["< ''", ">= x''"] } else { &["< ''"] };
         let texts = joined(&texts, " and ").map(|texts| self.or_other_kinds(column, &texts, others));
         joined(&numbers.into_iter().chain(texts).collect::<Vec<_>>(), " and ")
@@ -157,8 +170,13 @@ impl Writer<'_> {
             }
         }
         parts.extend(self.any(&name, values));
-        let others: &[&str] = if is_of_numbers { &[">= ''"] } else { &["< ''", ">= x''"] };
+        let others: &[&str] = if is_of_numbers { self.no_numbers(column) } else { &["< ''", ">= x''"] };
         Some(self.or_other_kinds(column, &joined(&parts, " or ")?, others))
+    }
+
+    /// What values of a column are that are sent as something else than numbers.
+    fn no_numbers(&self, column: usize) -> &'static [&'static str] {
+        if self.info.columns[column].is_boolean() { &[">= ''", "in (0, 1)"] } else { &[">= ''"] }
     }
 
     /// The condition, or that a value is of another kind. Row numbers are always numbers.
@@ -201,7 +219,7 @@ impl Writer<'_> {
     fn column(&mut self, slot: usize) -> Option<(String, usize)> {
         let [Step::Key(name)] = self.paths.get(slot)?.steps() else { return None };
         let column = self.info.columns.iter().position(|column| *column.name == **name)?;
-        if is_declared_json(&self.info.columns[column].declared) {
+        if self.info.columns[column].is_json() {
             return None;
         }
         Some((quote(name), column))

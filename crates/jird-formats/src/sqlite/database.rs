@@ -1,6 +1,6 @@
 //! Opening a database, and what it says about its tables.
 
-use super::affinity::{Affinity, Fit, is_declared_blob, is_declared_json};
+use super::affinity::{Affinity, Fit, is_declared_blob, is_declared_boolean, is_declared_json};
 use super::value::{self, Value, told};
 use crate::cell::Cell;
 use crate::error::{Error, ErrorKind};
@@ -121,6 +121,45 @@ fn open_with(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connec
 /// If SQLite fails, or if a name is not UTF-8.
 pub fn tables(conn: &Connection) -> Result<Vec<String>, Error> {
     names(conn, "'table', 'virtual'")
+}
+
+/// A foreign key of a table: "SQLite Foreign Key Support".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKey {
+    /// The table that it leads to.
+    pub table: String,
+    /// The columns of the key, each with the column of the other table that has its value; `None`: the primary key.
+    pub columns: Vec<(String, Option<String>)>,
+}
+
+/// The foreign keys of a table, in the order of its definition.
+///
+/// ```
+/// use jird_formats::sqlite::{foreign_keys, rusqlite::Connection};
+/// let conn = Connection::open_in_memory()?;
+/// conn.execute_batch("create table author (id integer primary key); create table book (by references author)")?;
+/// let keys = foreign_keys(&conn, "book")?;
+/// assert_eq!((&*keys[0].table, &*keys[0].columns[0].0), ("author", "by"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// SQLite's errors.
+pub fn foreign_keys(conn: &Connection, table: &str) -> Result<Vec<ForeignKey>, Error> {
+    let failed = |error| Error::sqlite("reading the foreign keys", error);
+    let sql = "select id, \"table\", \"from\", \"to\" from pragma_foreign_key_list(?1) order by id desc, seq";
+    let mut statement = conn.prepare(sql).map_err(failed)?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let rows = statement.query_map([table], read).map_err(failed)?;
+    let (mut keys, mut last): (Vec<ForeignKey>, _) = (Vec::new(), None);
+    for row in rows {
+        let (id, table, from, to): (i64, String, String, Option<String>) = row.map_err(failed)?;
+        if last.replace(id) != Some(id) {
+            keys.push(ForeignKey { table, columns: Vec::new() });
+        }
+        keys.iter_mut().next_back().into_iter().for_each(|key| key.columns.push((from.clone(), to.clone())));
+    }
+    Ok(keys)
 }
 
 /// The tables and views, with the same order and exceptions as [`tables`].
@@ -352,6 +391,11 @@ impl ColumnInfo {
     /// Whether its type begins with `JSON`: its texts denote JSON values.
     pub fn is_json(&self) -> bool {
         is_declared_json(&self.declared)
+    }
+
+    /// Whether its type begins with `BOOL`: 0 and 1 denote false and true.
+    pub fn is_boolean(&self) -> bool {
+        is_declared_boolean(&self.declared)
     }
 
     /// Whether its type is one of blobs.

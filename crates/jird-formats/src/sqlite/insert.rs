@@ -12,6 +12,9 @@ const ROWS: usize = 100;
 /// first-level cache loses what was gained.
 const PARAMETERS: usize = 1500;
 
+/// What happens to an existing row that is kept.
+const NOTHING: &str = "nothing";
+
 /// The best number of rows for one statement, if a row has this many columns.
 pub(super) fn rows_per_statement(conn: &Connection, columns: usize, wanted: Option<usize>) -> usize {
     if columns == 0 {
@@ -26,7 +29,9 @@ pub(super) fn rows_per_statement(conn: &Connection, columns: usize, wanted: Opti
 pub(super) struct Insert<'c> {
     conn: &'c Connection,
     head: String,
-    tail: String,
+    conflict: String,
+    /// What happens to an existing row.
+    update: String,
     columns: usize,
     /// A statement for one row and one for many, each with its number of rows.
     statements: [Option<(Statement<'c>, usize)>; 2],
@@ -47,12 +52,18 @@ impl<'c> Insert<'c> {
             .map(|name| format!("{0} = excluded.{0}", quote(name)))
             .collect();
         let keys = list(&mut keys.iter().map(String::as_str));
-        let tail = match (keys.is_empty(), updates.is_empty()) {
-            (true, _) => String::new(),
-            (false, true) => format!(" on conflict ({keys}) do nothing"),
-            (false, false) => format!(" on conflict ({keys}) do update set {}", updates.join(", ")),
+        let (conflict, update) = match (keys.is_empty(), updates.is_empty()) {
+            (true, _) => (String::new(), String::new()),
+            (false, true) => (format!(" on conflict ({keys}) do "), NOTHING.to_owned()),
+            (false, false) => (format!(" on conflict ({keys}) do "), format!("update set {}", updates.join(", "))),
         };
-        Self { conn, head, tail, columns: columns.len(), statements: [None, None] }
+        Self { conn, head, conflict, update, columns: columns.len(), statements: [None, None] }
+    }
+
+    /// The same, but an existing row of the same key stays as it is.
+    pub(super) fn keep_existing(self) -> Self {
+        let update = if self.conflict.is_empty() { String::new() } else { NOTHING.to_owned() };
+        Self { update, ..self }
     }
 
     /// The statement for this many rows. The statements for one row and for one other number are kept.
@@ -68,7 +79,7 @@ impl<'c> Insert<'c> {
     fn prepare(&self, rows: usize) -> Result<Statement<'c>, Error> {
         let row = format!("({})", vec!["?"; self.columns].join(","));
         let rows = if self.columns == 0 { String::new() } else { vec![row; rows].join(",") };
-        self.conn.prepare(&format!("{}{rows}{}", self.head, self.tail)).map_err(|error| match error.to_string() {
+        self.conn.prepare(&format!("{}{rows}{}{}", self.head, self.conflict, self.update)).map_err(|error| match error.to_string() {
             words if words.contains("ON CONFLICT clause does not match") => Error::sqlite(
                 "the key is not the primary key of the table, and no unique index has exactly these columns; create one first",
                 error,

@@ -32,8 +32,8 @@ mod value;
 pub use affinity::Affinity;
 pub use copy::TableCopy;
 pub use database::{
-    ColumnInfo, TableInfo, is_database, open, open_read_only, open_read_only_at_once, open_within, quote, stop_when,
-    tables, tables_and_views,
+    ColumnInfo, ForeignKey, TableInfo, foreign_keys, is_database, open, open_read_only, open_read_only_at_once,
+    open_within, quote, stop_when, tables, tables_and_views,
 };
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
 pub use inserter::Inserter;

@@ -30,12 +30,12 @@ impl<'c> SqliteQuery<'c> {
     ///
     /// Rows that do not make the condition true may be left out, by means of the table's indexes if these help. Slot `i`
     /// of the predicate is the second part's path `i`. SQLite decides comparisons of columns with numbers and texts, `in`
-    /// and `is null`; a row whose value is of another kind than the constant is sent. [`json_declared`] changes no
+    /// and `is null`; a row whose value is of another kind than the constant is sent. [`as_declared`] changes no
     /// decision, because SQLite does not look at columns declared as JSON. All rows of a view are sent.
     ///
     /// Places count the rows that are sent.
     ///
-    /// [`json_declared`]: Self::json_declared
+    /// [`as_declared`]: Self::as_declared
     ///
     /// # Errors
     /// If there is no table or view of this name or a column is missing, or if SQLite fails.

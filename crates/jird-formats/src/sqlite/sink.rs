@@ -110,6 +110,8 @@ struct Options {
     converts: bool,
     json_declared: bool,
     base64_blobs: bool,
+    keeps_existing: bool,
+    keyless: bool,
 }
 
 /// What the sink does with a table that exists, and with one that does not.
@@ -221,6 +223,20 @@ impl<'c> SqliteSink<'c> {
     #[must_use]
     pub fn base64_blobs(mut self) -> Self {
         self.options.base64_blobs = true;
+        self
+    }
+
+    /// Of an [upsert](Self::upsert): a row whose key is already there is left out, and the existing one stays as it is.
+    #[must_use]
+    pub fn keep_existing(mut self) -> Self {
+        self.options.keeps_existing = true;
+        self
+    }
+
+    /// Of an [upsert](Self::upsert): a record without a value for the key is a new row, whose key SQLite makes.
+    #[must_use]
+    pub fn allow_keyless(mut self) -> Self {
+        self.options.keyless = true;
         self
     }
 

@@ -1,6 +1,6 @@
 //! A table or a query as a source.
 
-use super::affinity::is_declared_json;
+use super::affinity::{is_declared_boolean, is_declared_json};
 use super::database::{check_schema, free, quote};
 use super::pieces::TablePiece;
 use crate::bad_value::{RawRecord, Untold};
@@ -15,9 +15,9 @@ use rusqlite::{Connection, Rows, Statement};
 /// | in SQLite | sent as |
 /// |---|---|
 /// | `NULL` | null |
-/// | `INTEGER` | an integer |
+/// | `INTEGER` | an integer, or [a boolean](Self::as_declared) on request |
 /// | `REAL` | a double |
-/// | `TEXT` | a string, or [JSON](Self::json_declared) on request |
+/// | `TEXT` | a string, or [JSON](Self::as_declared) on request |
 /// | `BLOB` | bytes |
 ///
 /// An infinity is an error of its record that names row and column, or [null](Self::infinite_as_null). A text that is
@@ -49,6 +49,17 @@ struct SourceColumn {
     /// The type in its table's definition.
     declared: String,
     is_json: bool,
+    is_boolean: bool,
+}
+
+impl SourceColumn {
+    #[inline]
+    fn integer(&self, value: i64) -> Scalar<'static> {
+        match value {
+            0 | 1 if self.is_boolean => Scalar::Bool(value == 1),
+            value => Scalar::Number(Numeral::I64(value)),
+        }
+    }
 }
 
 /// What happens to values that JSON cannot represent.
@@ -98,22 +109,24 @@ impl<'c> SqliteQuery<'c> {
         for column in statement.columns() {
             let name = free_of(&columns, column.name());
             let declared = column.decl_type().unwrap_or_default().to_owned();
-            columns.push(SourceColumn { name, declared, is_json: false });
+            columns.push(SourceColumn { name, declared, is_json: false, is_boolean: false });
         }
         Ok(Self { statement, columns, odd: Odd::default() })
     }
 
-    /// Sends the texts of columns declared `JSON…` as the values that they denote: objects, arrays, numbers, strings. A
-    /// text that is not JSON becomes an error.
+    /// Sends values as what their columns are declared for. The texts of columns declared `JSON…` become the values that
+    /// they denote, objects, arrays, numbers, strings; a text that is not JSON becomes an error. 0 and 1 in columns
+    /// declared `BOOL…` become false and true; other values there stay what they are.
     #[must_use]
-    pub fn json_declared(mut self) -> Self {
+    pub fn as_declared(mut self) -> Self {
         for column in &mut self.columns {
             column.is_json |= is_declared_json(&column.declared);
+            column.is_boolean = is_declared_boolean(&column.declared);
         }
         self
     }
 
-    /// Does the same for columns given by name.
+    /// Sends the texts of columns given by name as the JSON values that they denote.
     ///
     /// # Errors
     /// If there is no column of this name.
@@ -272,7 +285,7 @@ impl Row for SqliteRow<'_> {
     fn scalar(&self, column: usize) -> Option<Scalar<'_>> {
         match self.values.get_ref(column).ok()? {
             ValueRef::Null => Some(Scalar::Null),
-            ValueRef::Integer(value) => Some(Scalar::Number(Numeral::I64(value))),
+            ValueRef::Integer(value) => Some(self.columns[column].integer(value)),
             ValueRef::Real(value) => value.is_finite().then_some(Scalar::Number(Numeral::F64(value))),
             ValueRef::Blob(bytes) => Some(Scalar::Bytes(bytes)),
             ValueRef::Text(_) if self.columns[column].is_json => None,
@@ -323,7 +336,7 @@ impl<'a> Told<'a> {
     fn of(value: ValueRef<'a>, column: &SourceColumn, odd: Odd, json: &'a mut Vec<u8>) -> Result<Self, Untold<'a>> {
         Ok(Self::Scalar(match value {
             ValueRef::Null => Scalar::Null,
-            ValueRef::Integer(value) => Scalar::Number(Numeral::I64(value)),
+            ValueRef::Integer(value) => column.integer(value),
             ValueRef::Real(value) if value.is_finite() => Scalar::Number(Numeral::F64(value)),
             ValueRef::Real(_) if odd.infinite_as_null => return Ok(Self::MadeNull),
             ValueRef::Real(value) => return Err(Untold::NotFinite(value)),

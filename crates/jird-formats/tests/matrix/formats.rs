@@ -105,7 +105,7 @@ impl Sendable for File {
         let (format, bytes) = match self {
             Self::Bytes(format, bytes) => (format, &bytes[..]),
             Self::Database(conn) => {
-                let mut query = SqliteQuery::table(conn, "t").map_err(|error| error.to_string())?.json_declared();
+                let mut query = SqliteQuery::table(conn, "t").map_err(|error| error.to_string())?.as_declared();
                 return copy(query.source(), sink);
             }
         };

@@ -46,7 +46,7 @@ fn values_come_back_as_they_were() {
         let conn = memory();
         let report = fill(&record, SqliteSink::create(&conn, "t")).unwrap();
         assert_eq!(report, SqliteReport { rows: 1, ..SqliteReport::default() }, "{value}");
-        let mut query = SqliteQuery::table(&conn, "t").unwrap().json_declared();
+        let mut query = SqliteQuery::table(&conn, "t").unwrap().as_declared();
         assert_eq!(try_lines(&mut query).unwrap(), record, "{}", schema(&conn, "t"));
         check_integrity(&conn);
     }
@@ -101,7 +101,7 @@ fn rows_buffered_for_one_statement_keep_their_values() {
     for rows in [1, 7, 100] {
         let conn = memory();
         fill(&records, SqliteSink::create(&conn, "t").rows_per_statement(rows)).unwrap();
-        let mut query = SqliteQuery::table(&conn, "t").unwrap().json_declared();
+        let mut query = SqliteQuery::table(&conn, "t").unwrap().as_declared();
         assert!(try_lines(&mut query).unwrap() == wanted, "{rows}");
         // Missing is distinguished, so that rows wait for those with the same keys.
         fill(&records, SqliteSink::upsert(&conn, "u", ["id"]).rows_per_statement(rows)).unwrap();
@@ -166,7 +166,7 @@ fn a_schema_keeps_what_is_mixed_and_nested() {
     let definition = Definition::of_schema("t", seen.table());
     fill(records, SqliteSink::create(&conn, "t").define(definition)).unwrap();
     assert_eq!(schema(&conn, "t"), "CREATE TABLE \"t\" (\"a\" JSON TEXT, \"b\", \"c\" JSON TEXT)");
-    let back = try_lines(&mut SqliteQuery::table(&conn, "t").unwrap().json_declared()).unwrap();
+    let back = try_lines(&mut SqliteQuery::table(&conn, "t").unwrap().as_declared()).unwrap();
     assert_eq!(back, records.replace("1.10", "1.1"));
 }
 

@@ -121,6 +121,24 @@ fn values_that_json_does_not_have_are_named_or_sent_as_was_asked() {
 }
 
 #[test]
+fn booleans_in_columns_are_sent_as_such() {
+    let conn = made(
+        "create table t (a BOOLEAN, b bool not null, c integer);
+         insert into t values (1, 0, 1), (null, 1, 0), (2, -1, 2), (0.5, 'x', null), (1.0, '1', 1.0);
+         create view v as select b, a as \"first\", not a as \"not\" from t;",
+    );
+    assert_eq!(
+        try_lines(&mut SqliteQuery::table(&conn, "t").unwrap().as_declared()).unwrap(),
+        "{\"a\":true,\"b\":false,\"c\":1}\n{\"a\":null,\"b\":true,\"c\":0}\n{\"a\":2,\"b\":-1,\"c\":2}\n\
+         {\"a\":0.5,\"b\":\"x\",\"c\":null}\n{\"a\":true,\"b\":true,\"c\":1}\n"
+    );
+    assert!(try_lines(&mut SqliteQuery::table(&conn, "t").unwrap()).unwrap().starts_with("{\"a\":1,\"b\":0,"));
+    let view = try_lines(&mut SqliteQuery::select(&conn, "select * from v limit 1").unwrap().as_declared()).unwrap();
+    // What is computed has no declared type.
+    assert_eq!(view, "{\"b\":false,\"first\":true,\"not\":0}\n");
+}
+
+#[test]
 fn json_in_columns_is_sent_as_its_values() {
     let conn = made(
         r#"create table t (a JSON, b json text, c text);
@@ -128,7 +146,7 @@ fn json_in_columns_is_sent_as_its_values() {
     );
     let query = || SqliteQuery::table(&conn, "t").unwrap();
     assert_eq!(
-        try_lines(&mut query().json_declared()).unwrap(),
+        try_lines(&mut query().as_declared()).unwrap(),
         "{\"a\":[1,{\"x\":null}],\"b\":\"s\",\"c\":\"{}\"}\n{\"a\":12,\"b\":1.50,\"c\":null}\n{\"a\":null,\"b\":true,\"c\":\"\"}\n"
     );
     let error = try_lines(&mut query().json_columns(["c"]).unwrap()).unwrap_err();

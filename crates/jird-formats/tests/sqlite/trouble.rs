@@ -143,7 +143,7 @@ fn files_that_are_not_databases_are_errors() {
         let conn = open_read_only(&hostile)?;
         for table in tables_and_views(&conn)? {
             TableInfo::of(&conn, &table)?;
-            try_lines(&mut SqliteQuery::table(&conn, &table)?.json_declared())?;
+            try_lines(&mut SqliteQuery::table(&conn, &table)?.as_declared())?;
         }
         Ok(())
     };

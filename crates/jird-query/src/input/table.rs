@@ -126,7 +126,7 @@ fn write_sqlite(
     };
     let query = |condition| {
         let query = SqliteQuery::table_where(&connection, &table, names.iter().copied(), condition);
-        query.map(SqliteQuery::json_declared).map_err(told)
+        query.map(SqliteQuery::as_declared).map_err(told)
     };
     // A bad row is set aside whether it meets the condition or not.
     let condition = condition.filter(|_| rows.pass_by.is_none());

@@ -3,7 +3,8 @@
 //! ```text
 //! sources    what is served
 //! problem    what a client is told when its request fails
-//! strangers  connections without the token
+//! strangers  connections without a token
+//! token      tokens, and what requests with them may do
 //! ```
 
 pub(crate) mod error;
@@ -12,3 +13,4 @@ pub(crate) mod problem;
 pub(crate) mod settings;
 pub(crate) mod sources;
 pub(crate) mod strangers;
+pub(crate) mod token;

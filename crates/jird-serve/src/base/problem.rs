@@ -6,11 +6,13 @@ use jird::hooks::write_object;
 use jird_formats::{Error, ErrorKind};
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{
-    SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID, SQLITE_CONSTRAINT_UNIQUE,
+    SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_NOTNULL, SQLITE_CONSTRAINT_PRIMARYKEY,
+    SQLITE_CONSTRAINT_ROWID, SQLITE_CONSTRAINT_UNIQUE,
 };
 
 /// Why a request fails. Its JSON has the members `title`, `status` and `detail`, and for a body that is not JSON also
-/// `line`, `column`, `offset` and `pointer`.
+/// `line`, `column`, `offset` and `pointer`; and for clients of PostgREST `message`, which is `detail`, `code`, `details`
+/// and `hint`.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
@@ -24,13 +26,78 @@ pub(crate) struct Problem {
     pub(crate) retry_after: Option<u32>,
     /// The methods that the resource has, for the status 405.
     pub(crate) allow: Option<&'static str>,
+    /// What clients of PostgREST tell it by.
+    pub(crate) code: Code,
+    /// More of it than `detail` says.
+    details: Option<&'static str>,
+}
+
+/// What clients of PostgREST tell a problem by: its own codes, and those of `PostgreSQL`'s errors that it passes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// The request makes no sense.
+    Request,
+    /// There are no rows, or several, and one was asked for.
+    NotOne,
+    /// There is no such table or row.
+    Unknown,
+    /// No foreign key is between two tables.
+    NoLink,
+    /// Several foreign keys are.
+    SeveralLinks,
+    /// The server has no time or no place.
+    Busy,
+    Unique,
+    ForeignKey,
+    NotNull,
+    Check,
+    Unfit,
+    DiskFull,
+    /// Anything else.
+    Other,
+}
+
+impl Code {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Request => "PGRST100",
+            Self::NotOne => "PGRST116",
+            Self::Unknown => "PGRST205",
+            Self::NoLink => "PGRST200",
+            Self::SeveralLinks => "PGRST201",
+            Self::Busy => "PGRST003",
+            Self::Unique => "23505",
+            Self::ForeignKey => "23503",
+            Self::NotNull => "23502",
+            Self::Check => "23514",
+            Self::Unfit => "22P02",
+            Self::DiskFull => "53100",
+            Self::Other => "XX000",
+        }
+    }
 }
 
 impl Problem {
     #[cold]
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        let detail = detail.into();
-        Self { status, detail, place: None, at: None, is_busy: false, retry_after: None, allow: None }
+        let code = match status {
+            StatusCode::NOT_FOUND => Code::Unknown,
+            StatusCode::UNPROCESSABLE_ENTITY => Code::Unfit,
+            StatusCode::SERVICE_UNAVAILABLE => Code::Busy,
+            status if status.is_client_error() => Code::Request,
+            _ => Code::Other,
+        };
+        Self {
+            status,
+            detail: detail.into(),
+            place: None,
+            at: None,
+            is_busy: false,
+            retry_after: None,
+            allow: None,
+            code,
+            details: None,
+        }
     }
 
     /// The request itself is wrong.
@@ -44,6 +111,23 @@ impl Problem {
     #[cold]
     pub(crate) fn at(self, place: Option<(u64, u64)>) -> Self {
         Self { at: place, ..self }
+    }
+
+    /// The same problem, by another code.
+    #[cold]
+    pub(crate) fn coded(self, code: Code) -> Self {
+        Self { code, ..self }
+    }
+
+    /// One row was asked for, and there are others.
+    #[cold]
+    pub(crate) fn not_one(rows: u64) -> Self {
+        // Clients look for the second words.
+        let (detail, details) = match rows {
+            0 => ("one row was asked for, and there is none", "The result contains 0 rows"),
+            _ => ("one row was asked for, and there are several", "The result contains several rows"),
+        };
+        Self { code: Code::NotOne, details: Some(details), ..Self::new(StatusCode::NOT_ACCEPTABLE, detail) }
     }
 
     /// The server has too much to do.
@@ -75,6 +159,13 @@ impl Problem {
         Self { place: Some(Box::new(located)), ..Self::bad(detail) }
     }
 
+    /// Nothing was written.
+    #[cold]
+    pub(crate) fn full() -> Self {
+        let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, "the disk is full, and nothing was written");
+        Self { is_busy: true, retry_after: Some(10), code: Code::DiskFull, ..problem }
+    }
+
     /// An error of SQLite while it read.
     #[cold]
     pub(crate) fn of_reading(error: &rusqlite::Error) -> Self {
@@ -94,7 +185,7 @@ impl Problem {
             return Self::busy("the write took longer than this server allows, and was rolled back");
         }
         if cause.is_some_and(is_full) {
-            return Self::busy(FULL);
+            return Self::full();
         }
         if cause.is_some_and(is_of_schema) {
             return Self::busy("the schema has changed just now: ask again");
@@ -110,7 +201,21 @@ impl Problem {
             ErrorKind::Exists => StatusCode::METHOD_NOT_ALLOWED,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, error.to_string())
+        Self::new(status, error.to_string()).coded_by(cause)
+    }
+
+    /// The same problem, by the code of what an error of SQLite broke.
+    #[cold]
+    fn coded_by(self, cause: Option<&rusqlite::Error>) -> Self {
+        match cause.and_then(rusqlite::Error::sqlite_extended_error_code) {
+            Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_ROWID | SQLITE_CONSTRAINT_UNIQUE) => {
+                self.coded(Code::Unique)
+            }
+            Some(SQLITE_CONSTRAINT_FOREIGNKEY) => self.coded(Code::ForeignKey),
+            Some(SQLITE_CONSTRAINT_NOTNULL) => self.coded(Code::NotNull),
+            Some(SQLITE_CONSTRAINT_CHECK) => self.coded(Code::Check),
+            _ => self,
+        }
     }
 
     /// As [`of_writing`](Self::of_writing), for an error of the binding itself.
@@ -118,10 +223,10 @@ impl Problem {
     pub(crate) fn of_statement(error: &rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::ConstraintViolation) if is_conflict(error) => {
-                Self::new(StatusCode::CONFLICT, error.to_string())
+                Self::new(StatusCode::CONFLICT, error.to_string()).coded_by(Some(error))
             }
             Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig) => {
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()).coded_by(Some(error))
             }
             Some(ErrorCode::OperationInterrupted) => {
                 Self::busy("the write took longer than this server allows, and was rolled back")
@@ -129,7 +234,7 @@ impl Problem {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::busy("the database is locked by another program")
             }
-            _ if is_full(error) => Self::busy(FULL),
+            _ if is_full(error) => Self::full(),
             _ if is_of_schema(error) => Self::busy("the schema has changed just now: ask again"),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("writing to the database: {error}")),
         }
@@ -142,6 +247,10 @@ impl Problem {
             object.member("title", self.status.canonical_reason().unwrap_or("Error"));
             object.member("status", self.status.as_u16());
             object.member("detail", &self.detail);
+            object.member("message", &self.detail);
+            object.member("code", self.code.text());
+            object.member("details", self.details);
+            object.member("hint", None::<&str>);
             if let Some((line, column)) = self.at {
                 object.member("line", line);
                 object.member("column", column);
@@ -157,9 +266,6 @@ impl Problem {
         text
     }
 }
-
-/// The message for a full disk.
-const FULL: &str = "the disk is full, and nothing was written";
 
 fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)

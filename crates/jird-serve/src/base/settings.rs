@@ -1,6 +1,6 @@
 //! The settings of a server.
 
-use core::fmt;
+use crate::base::token::Token;
 use jird_store::Sync;
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
@@ -11,11 +11,11 @@ use std::time::Duration;
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a [`Server`](crate::Server) serves, where, and to which clients.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// What is served: at most one SQLite database, at most one event store, and any number of files.
     pub sources: Vec<Source>,
-    /// The address to listen at. One that other machines can reach needs a [`token`](Self::token).
+    /// The address to listen at. One that other machines can reach needs [`tokens`](Self::tokens).
     pub listen: SocketAddr,
     /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
     /// that readers go on during a write.
@@ -26,8 +26,8 @@ pub struct Settings {
     pub time_field: Option<jird::Path>,
     /// The file to which rejected events are appended; by default `refused.ndjson` in the folder of the store.
     pub quarantine: Option<PathBuf>,
-    /// The token that requests must send as `Authorization: Bearer TOKEN`.
-    pub token: Option<String>,
+    /// The tokens of which requests must send one, as `Authorization: Bearer TOKEN`; if there are none, requests need none.
+    pub tokens: Vec<Token>,
     /// Names under which clients reach the server, besides `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.
     pub hosts: Vec<String>,
@@ -146,7 +146,7 @@ impl Settings {
             sync: Sync::Interval(SYNC_INTERVAL),
             time_field: None,
             quarantine: None,
-            token: None,
+            tokens: Vec::new(),
             hosts: Vec::new(),
             cors: Vec::new(),
             tls: None,
@@ -161,41 +161,5 @@ impl Settings {
     /// Whether there are queries in SQL.
     pub(crate) fn has_queries(&self) -> bool {
         cfg!(feature = "query") && self.queries.is_some()
-    }
-}
-
-impl fmt::Debug for Settings {
-    /// Without the token.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            sources,
-            listen,
-            write,
-            sync,
-            time_field,
-            quarantine,
-            token,
-            hosts,
-            cors,
-            tls,
-            queries,
-            limits,
-            log,
-        } = self;
-        f.debug_struct("Settings")
-            .field("sources", sources)
-            .field("listen", listen)
-            .field("write", write)
-            .field("sync", sync)
-            .field("time_field", time_field)
-            .field("quarantine", quarantine)
-            .field("token", &token.as_ref().map(|_| "…"))
-            .field("hosts", hosts)
-            .field("cors", cors)
-            .field("tls", tls)
-            .field("queries", queries)
-            .field("limits", limits)
-            .field("log", log)
-            .finish()
     }
 }

@@ -5,6 +5,7 @@ use crate::base::problem::Problem;
 use crate::cache::kept::{Answers, Kept, Question};
 use crate::log::has_log;
 use crate::request::ask::Ask;
+use crate::request::functions;
 use crate::request::rows::{self, Format, Out, Stop};
 use jird_formats::sqlite::open_read_only_at_once;
 use rusqlite::Connection;
@@ -21,6 +22,8 @@ const IDLE_MAX: usize = 16;
 const STATEMENTS: usize = 64;
 /// The most bytes of a pattern of `like`, with which SQLite may take long for each row.
 const PATTERN_BYTES: i32 = 1000;
+/// The most bytes of a value: rows of other tables that are within a row are one, too.
+const VALUE_BYTES: i32 = 256 << 20;
 /// After this many steps of SQLite's virtual machine, a query looks at the clock: some tens of microseconds.
 const STEPS: i32 = 1000;
 
@@ -66,7 +69,9 @@ pub(crate) fn limit(conn: &mut Connection, is_retired: Arc<AtomicBool>) -> rusql
     let watched = Arc::clone(&budget);
     conn.progress_handler(STEPS, Some(move || watched.is_over()))?;
     conn.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    functions::register(conn)?;
     Ok(budget)
 }
 
@@ -157,12 +162,16 @@ pub(crate) struct Plan {
     pub(crate) counts: bool,
     /// The most rows of an answer to a request without a limit, and the greatest limit.
     pub(crate) rows_max: u64,
+    /// There must be exactly one row.
+    pub(crate) is_one: bool,
 }
 
 impl Plan {
     /// The limit for SQLite: one more than allowed tells that there are too many.
     fn limit(&self, ask: &Ask<'_>) -> Result<u64, Problem> {
         match ask.limit {
+            // A second one tells that there are several.
+            limit if self.is_one => Ok(limit.unwrap_or(2).min(2)),
             Some(limit) if limit > self.rows_max => {
                 Err(Problem::bad(format!("limit is at most {} here", self.rows_max)))
             }
@@ -214,7 +223,7 @@ impl Reader {
         out: &mut O,
     ) -> Result<Found, Stop> {
         let limit = plan.limit(ask)?;
-        let needs_state = plan.counts || counts_first && ask.limit.is_none();
+        let needs_state = plan.counts || counts_first && ask.limit.is_none() && !plan.is_one;
         if !needs_state {
             return self.rows(ask, plan, limit, out);
         }
@@ -251,6 +260,9 @@ impl Reader {
         })?;
         if ask.limit.is_none() && rows > plan.rows_max {
             return Err(plan.too_many().into());
+        }
+        if plan.is_one && rows != 1 {
+            return Err(Problem::not_one(rows).into());
         }
         Ok(Found { rows, total: None })
     }

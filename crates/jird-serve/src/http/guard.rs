@@ -7,7 +7,9 @@
 use crate::base::error::Error;
 use crate::base::problem::Problem;
 use crate::base::settings::Settings;
+use crate::base::token::{Right, Rights, Token, rights_of};
 use crate::request::choice::text;
+use crate::request::uri;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST,
     HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
@@ -15,14 +17,14 @@ use hyper::header::{
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
 use hyper::{Method, StatusCode, Uri};
-use std::hint::black_box;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{PoisonError, RwLock};
 
 /// What is asked of every request.
 pub(crate) struct Guard {
     address: SocketAddr,
     names: Vec<String>,
-    token: Option<String>,
+    tokens: RwLock<Vec<Token>>,
     /// Origins whose pages may ask as this server's own may.
     origins: Vec<String>,
     /// What a `Host` without a port has.
@@ -31,9 +33,10 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn new(address: SocketAddr, settings: &Settings) -> Self {
-        let Settings { hosts, token, cors, tls, .. } = settings;
+        let Settings { hosts, tokens, cors, tls, .. } = settings;
         let default_port = if tls.is_some() { 443 } else { 80 };
-        Self { address, names: hosts.clone(), token: token.clone(), origins: cors.clone(), default_port }
+        let tokens = RwLock::new(tokens.clone());
+        Self { address, names: hosts.clone(), tokens, origins: cors.clone(), default_port }
     }
 
     /// Refuses a request that is not for this server.
@@ -60,41 +63,59 @@ impl Guard {
         if self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return true;
         }
-        if host.port_u16().unwrap_or(self.default_port) != self.address.port() {
-            return false;
-        }
         let ip = self.address.ip();
         let is_near = ip.is_loopback() || ip.is_unspecified();
+        let is_port = host.port_u16().unwrap_or(self.default_port) == self.address.port();
+        // No name of others leads to these, whatever the port: `docker -p 9000:8082` and `ssh -L` change it.
         match name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
-            Ok(address) => address == ip || ip.is_unspecified() || is_near && address.is_loopback(),
+            Ok(address) if address.is_loopback() => is_near,
+            Ok(address) => is_port && (address == ip || ip.is_unspecified()),
             Err(_) => is_near && name.eq_ignore_ascii_case("localhost"),
         }
     }
 
-    /// Refuses a request without the token, if there is one.
+    /// From now on there are these tokens.
+    pub(crate) fn set_tokens(&self, tokens: Vec<Token>) {
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+    }
+
+    /// What a request may do. One without a token is refused, if there are any.
     ///
     /// # Errors
     /// 401.
-    pub(crate) fn token(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let Some(token) = &self.token else { return Ok(()) };
+    pub(crate) fn token(&self, headers: &HeaderMap) -> Result<Rights, Problem> {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        if tokens.is_empty() {
+            return Ok(Rights::ALL);
+        }
         let given = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let is_bearer = given.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"Bearer "));
-        if is_bearer && is_same(&given[7..], token.as_bytes()) {
-            return Ok(());
-        }
-        Err(Problem::new(StatusCode::UNAUTHORIZED, "this server needs its token, as Authorization: Bearer TOKEN"))
+        let rights = if is_bearer { rights_of(&tokens, &given[7..]) } else { None };
+        let detail = "this server needs its token, as Authorization: Bearer TOKEN";
+        rights.ok_or_else(|| Problem::new(StatusCode::UNAUTHORIZED, detail))
     }
 
-    /// As [`token`](Self::token), for programs that send events: they have it in `X-Seq-ApiKey`, in `Authorization` as
+    /// As [`token`](Self::token), for programs that send events: they have it in `X-Seq-ApiKey` or `?apiKey=`, in `Authorization` as
     /// `Bearer` or `ApiKey`, or as the password of `Basic`; also behind the identifier of a key of Elasticsearch.
     ///
     /// # Errors
-    /// 401.
-    pub(crate) fn shipper(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let Some(token) = &self.token else { return Ok(()) };
-        let is_token = |given: &[u8]| is_same(given, token.as_bytes());
-        if headers.get("x-seq-apikey").is_some_and(|key| is_token(key.as_bytes())) {
-            return Ok(());
+    /// 401; 403 if it is one that sends no events.
+    pub(crate) fn shipper(&self, request: &Parts) -> Result<(), Problem> {
+        needs(self.of_shipper(request)?, Right::Ingest)
+    }
+
+    fn of_shipper(&self, request: &Parts) -> Result<Rights, Problem> {
+        let headers = &request.headers;
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let rights_of = |given: &[u8]| rights_of(&tokens, given);
+        let in_query = || {
+            let parameters = uri::parameters(request.uri.query()).ok()?;
+            parameters.into_iter().find(|(name, _)| name == "apiKey").map(|(_, key)| key)
+        };
+        let key = headers.get("x-seq-apikey").map(|key| key.as_bytes().to_vec());
+        let key = key.or_else(|| in_query().map(String::into_bytes));
+        if let Some(rights) = key.and_then(|key| rights_of(&key)) {
+            return Ok(rights);
         }
         let given = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let after = |word: &[u8]| {
@@ -102,18 +123,16 @@ impl Guard {
             start.eq_ignore_ascii_case(word).then_some(rest)
         };
         // The user, or the key's identifier, may be any.
-        let is_second = |given: &[u8]| {
+        let of_second = |given: &[u8]| {
             let pair = base64_simd::STANDARD.decode_to_vec(given).unwrap_or_default();
-            pair.iter().position(|byte| *byte == b':').is_some_and(|end| is_token(&pair[end + 1..]))
+            pair.iter().position(|byte| *byte == b':').and_then(|end| rights_of(&pair[end + 1..]))
         };
-        let is_known = if let Some(key) = after(b"ApiKey ") {
-            is_token(key) || is_second(key)
-        } else if let Some(pair) = after(b"Basic ") {
-            is_second(pair)
+        let known = if let Some(key) = after(b"ApiKey ") {
+            rights_of(key).or_else(|| of_second(key))
         } else {
-            false
+            after(b"Basic ").and_then(of_second)
         };
-        if is_known { Ok(()) } else { self.token(headers) }
+        known.map_or_else(|| self.token(headers), Ok)
     }
 
     /// Refuses a request that a page of another server sends, unless its origin is allowed.
@@ -195,8 +214,14 @@ pub(crate) fn check_origin(origin: &str) -> Result<(), Error> {
     Err(Error::new(format!("{origin:?} is no origin of pages, such as http://localhost:8000")))
 }
 
-/// Whether two secrets are the same, in a time that does not tell at which byte they differ.
-fn is_same(given: &[u8], token: &[u8]) -> bool {
-    given.len() == token.len()
-        && given.iter().zip(token).fold(0, |differences, (a, b)| black_box(differences | (a ^ b))) == 0
+/// Refuses a request that may not do this.
+///
+/// # Errors
+/// 403.
+pub(crate) fn needs(rights: Rights, right: Right) -> Result<(), Problem> {
+    if rights.has(right) {
+        return Ok(());
+    }
+    let name = Rights::name(right);
+    Err(Problem::new(StatusCode::FORBIDDEN, format!("this token lacks the right for it: {name}")))
 }

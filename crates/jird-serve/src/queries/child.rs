@@ -8,7 +8,7 @@ use crate::request::rows::CHUNK;
 use hyper::StatusCode;
 use jird_formats::apart;
 use jird_query::{Error, ErrorKind, Format, Named, Options, Query, Report};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -56,8 +56,8 @@ pub fn run_queries() -> io::Result<()> {
 fn end_with(server: UnixStream) -> io::Result<()> {
     apart("server", None, move || {
         // The end of a connection is told to those that wait for nothing.
-        let mut ends = [PollFd::new(server.as_fd(), PollFlags::empty())];
-        while !matches!(poll(&mut ends, PollTimeout::NONE), Ok(1..)) {}
+        let mut ends = [PollFd::new(&server, PollFlags::empty())];
+        while !matches!(poll(&mut ends, None), Ok(1..)) {}
         std::process::exit(0);
     })
 }

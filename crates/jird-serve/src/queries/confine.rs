@@ -5,7 +5,8 @@
 //! A kernel may lack either of them, and then the limits stand alone.
 
 use crate::queries::message::Setup;
-use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, rlim_t, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, nice, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::path::PathBuf;
 
@@ -14,15 +15,19 @@ use std::path::PathBuf;
 const MEMORY_BESIDE: u64 = 512 << 20;
 /// The largest temporary file.
 const FILE_BYTES: u64 = 8 << 30;
+/// How far behind the server it is when there is more to do than processors.
+const NICENESS: i32 = 5;
 /// The most open files.
 const FILES: u64 = 1024;
 
 /// Limits this process for all that comes. Threads that run already keep their rights on Linux.
 pub(crate) fn confine(setup: &Setup) -> io::Result<()> {
-    limit(Resource::RLIMIT_CORE, 0)?;
-    limit(Resource::RLIMIT_NOFILE, FILES)?;
-    limit(Resource::RLIMIT_FSIZE, FILE_BYTES)?;
-    limit(Resource::RLIMIT_DATA, setup.memory_max.saturating_add(MEMORY_BESIDE))?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::Nofile, FILES)?;
+    limit(Resource::Fsize, FILE_BYTES)?;
+    limit(Resource::Data, setup.memory_max.saturating_add(MEMORY_BESIDE))?;
+    // The server goes first. Where it is not allowed to, it waits for its turn as others do.
+    let _ = nice(NICENESS);
     #[cfg(target_os = "linux")]
     {
         linux::restrict_files(&setup.paths)?;
@@ -34,17 +39,17 @@ pub(crate) fn confine(setup: &Setup) -> io::Result<()> {
 /// Limits the processor time of what comes next to this many seconds for each of these threads. Beyond it, the system
 /// kills the process.
 pub(crate) fn limit_time(seconds: u64, threads: usize) -> io::Result<()> {
-    let used = getrusage(UsageWho::RUSAGE_SELF)?;
-    let used = used.user_time().tv_sec() + used.system_time().tv_sec();
+    let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or_default();
     let more = seconds.saturating_add(2).saturating_mul(threads as u64);
-    let (_, hard) = getrlimit(Resource::RLIMIT_CPU)?;
-    Ok(setrlimit(Resource::RLIMIT_CPU, more.saturating_add_signed(used).min(hard), hard)?)
+    let maximum = getrlimit(Resource::Cpu).maximum;
+    let wanted = used.saturating_add(more).min(maximum.unwrap_or(u64::MAX));
+    Ok(setrlimit(Resource::Cpu, Rlimit { current: Some(wanted), maximum })?)
 }
 
 /// Sets a limit, if there is none below it.
-fn limit(resource: Resource, wanted: rlim_t) -> io::Result<()> {
-    let (_, hard) = getrlimit(resource)?;
-    Ok(setrlimit(resource, wanted.min(hard), wanted.min(hard))?)
+fn limit(resource: Resource, wanted: u64) -> io::Result<()> {
+    let wanted = Some(wanted.min(getrlimit(resource).maximum.unwrap_or(u64::MAX)));
+    Ok(setrlimit(resource, Rlimit { current: wanted, maximum: wanted })?)
 }
 
 /// Where temporary files go.

@@ -1,13 +1,17 @@
 //! What a request asks of a table, in PostgREST's spelling, as SQL: every name in it is one of the table's columns, in
 //! quotes, and every value is a parameter.
 
+mod field;
 mod filter;
+mod select;
 
 use crate::base::problem::Problem;
 use crate::request::catalog::{Pick, Table};
 use crate::request::uri;
+use field::{Field, Scope};
 use filter::Filter;
 use rusqlite::types::Value;
+use select::{Selected, items, selected};
 use std::borrow::Cow;
 
 /// The rows and columns that are asked for.
@@ -16,11 +20,15 @@ pub(crate) struct Ask<'t> {
     table: &'t Table,
     picks: Cow<'t, [Pick]>,
     filter: Filter,
+    /// Conditions of `select`: that rows of other tables are there.
+    inner: Vec<String>,
     order: Vec<String>,
     pub(crate) limit: Option<u64>,
     pub(crate) offset: u64,
     /// The columns that decide which row is already there.
     pub(crate) on_conflict: Option<Vec<String>>,
+    /// The columns that rows of a body give values to.
+    pub(crate) columns: Option<Vec<String>>,
 }
 
 impl<'t> Ask<'t> {
@@ -37,21 +45,31 @@ impl<'t> Ask<'t> {
             limit: None,
             offset: 0,
             on_conflict: None,
+            inner: Vec::new(),
+            columns: None,
         };
         let mut seen: Vec<&str> = Vec::new();
         for (name, value) in parameters {
-            let is_reserved = matches!(name.as_str(), "select" | "order" | "limit" | "offset" | "on_conflict");
+            let is_reserved =
+                matches!(name.as_str(), "select" | "order" | "limit" | "offset" | "on_conflict" | "columns");
             if is_reserved && seen.contains(&name.as_str()) {
                 return Err(Problem::bad(format!("the query has {name} twice")));
             }
             seen.push(name);
             match name.as_str() {
-                "select" => ask.picks = Cow::Owned(picks(table, value)?),
+                "select" => {
+                    let Selected { picks, inner } = selected(table, value)?;
+                    (ask.picks, ask.inner) = (Cow::Owned(picks), inner);
+                }
                 "order" => ask.order = order(table, value)?,
                 "limit" => ask.limit = Some(count(name, value)?),
                 "offset" => ask.offset = count(name, value)?,
                 "on_conflict" => ask.on_conflict = Some(names(table, value)?),
-                _ => ask.filter.add(table, column(table, name)?, value)?,
+                "columns" => ask.columns = Some(names(table, value)?),
+                _ if table.column(name).is_none() && Filter::operator(name).is_some() => {
+                    ask.filter.add_group(table, name, value)?;
+                }
+                _ => ask.filter.add(table, name, value)?,
             }
         }
         // Pages need an order, or rows could be on two of them.
@@ -80,6 +98,14 @@ impl<'t> Ask<'t> {
         Ok(ask)
     }
 
+    /// Whether each step of SQLite that the rows take is short. Patterns, functions and rows of other tables may take
+    /// long in one step, which no limit of time ends.
+    pub(crate) fn has_short_steps(&self) -> bool {
+        self.inner.is_empty()
+            && self.picks.iter().all(|pick| pick.column != usize::MAX)
+            && self.filter.has_short_steps()
+    }
+
     pub(crate) fn picks(&self) -> &[Pick] {
         &self.picks
     }
@@ -93,18 +119,40 @@ impl<'t> Ask<'t> {
         self.filter.sql(first)
     }
 
-    /// The `select`, with at most `rows_max` rows.
-    pub(crate) fn select(&self, rows_max: u64) -> (String, Vec<Value>) {
+    /// The conditions, with those of `select`.
+    fn all_conditions(&self) -> (String, &[Value]) {
+        let (mut sql, values) = self.filter.sql(1);
+        for condition in &self.inner {
+            sql.push_str(if sql.is_empty() { " where " } else { " and " });
+            sql.push_str(condition);
+        }
+        (sql, values)
+    }
+
+    /// What a statement that changes rows returns of each.
+    pub(crate) fn returning(&self) -> String {
+        let picks: Vec<&str> = self.picks.iter().map(|pick| pick.sql.as_str()).collect();
+        format!(" returning {}", picks.join(", "))
+    }
+
+    /// The `select` without conditions.
+    pub(crate) fn select_all(&self) -> String {
         let mut sql = String::with_capacity(200);
         let mut separator = "select ";
         for pick in self.picks.iter() {
             sql.push_str(separator);
-            sql.push_str(self.table.sql_of(pick.column));
+            sql.push_str(&pick.sql);
             separator = ", ";
         }
         sql.push_str(" from ");
         sql.push_str(&self.table.quoted);
-        let (condition, values) = self.filter.sql(1);
+        sql
+    }
+
+    /// The `select`, with at most `rows_max` rows.
+    pub(crate) fn select(&self, rows_max: u64) -> (String, Vec<Value>) {
+        let mut sql = self.select_all();
+        let (condition, values) = self.all_conditions();
         sql.push_str(&condition);
         let mut separator = " order by ";
         for order in &self.order {
@@ -128,7 +176,7 @@ impl<'t> Ask<'t> {
 
     /// The statement that counts all rows for which the conditions hold, but stops at `max`.
     pub(crate) fn count(&self, max: Option<u64>) -> (String, Vec<Value>) {
-        let (condition, values) = self.filter.sql(1);
+        let (condition, values) = self.all_conditions();
         let table = &self.table.quoted;
         let sql = match max {
             None => format!("select count(*) from {table}{condition}"),
@@ -152,36 +200,17 @@ fn column(table: &Table, name: &str) -> Result<usize, Problem> {
     })
 }
 
+/// `id,"a, b"`: columns, in quotes or not.
 fn names(table: &Table, value: &str) -> Result<Vec<String>, Problem> {
-    value.split(',').map(|name| column(table, name).map(|_| name.to_owned())).collect()
+    let plain = |name: &str| match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+        Some(inner) if table.column(name).is_none() => inner.replace("\\\"", "\"").replace("\"\"", "\""),
+        _ => name.to_owned(),
+    };
+    items(value)?.into_iter().map(plain).map(|name| column(table, &name).map(|_| name)).collect()
 }
 
 fn count(name: &str, value: &str) -> Result<u64, Problem> {
     uri::count(value).ok_or_else(|| Problem::bad(format!("{name} must be an integer, not negative")))
-}
-
-/// `id,name:title`: columns, some under another name.
-fn picks(table: &Table, value: &str) -> Result<Vec<Pick>, Problem> {
-    let mut picks: Vec<Pick> = Vec::new();
-    for part in value.split(',') {
-        if part == "*" {
-            picks.extend_from_slice(&table.all);
-            continue;
-        }
-        let (name, wanted) = if let Some(found) = table.column(part) {
-            (part, found)
-        } else {
-            let (name, wanted) = part.split_once(':').unwrap_or((part, part));
-            (name, column(table, wanted)?)
-        };
-        picks.push(table.all[wanted].named(name));
-    }
-    let mut seen: Vec<&str> = picks.iter().map(|pick| pick.name.as_str()).collect();
-    seen.sort_unstable();
-    match seen.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Problem::bad(format!("select has {:?} twice", pair[0]))),
-        None => Ok(picks),
-    }
 }
 
 /// `done.desc.nullslast,id`: columns, each with its direction.
@@ -201,14 +230,11 @@ fn order(table: &Table, value: &str) -> Result<Vec<String>, Problem> {
                 break;
             }
         }
-        let column = match table.column(part) {
-            Some(column) => {
-                (nulls, direction) = ("", "");
-                column
-            }
-            None => column(table, name)?,
-        };
-        terms.push(format!("{}{direction}{nulls}", table.sql_of(column)));
+        if table.column(part).is_some() {
+            (name, nulls, direction) = (part, "", "");
+        }
+        let field = Field::new(&Scope::of(table), name)?;
+        terms.push(format!("{}{direction}{nulls}", field.sql));
     }
     Ok(terms)
 }

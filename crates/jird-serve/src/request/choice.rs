@@ -65,11 +65,22 @@ pub(crate) fn best<F: Copy>(headers: &HeaderMap, forms: &[(F, &[&str])], detail:
     best.1.ok_or_else(|| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))
 }
 
+/// Whether exactly one row is asked for, as an object: PostgREST's media type for that.
+pub(crate) fn wants_one(headers: &HeaderMap) -> bool {
+    text(headers, &ACCEPT).is_some_and(|accept| qualities(&accept).next().is_some_and(|(name, _)| name == ONE))
+}
+
+/// The media type of a single row.
+const ONE: &str = "application/vnd.pgrst.object+json";
+
 /// The form of the rows.
 ///
 /// # Errors
 /// 406 if none is acceptable.
 pub(crate) fn format(headers: &HeaderMap, is_one: bool) -> Result<Format, Problem> {
+    if wants_one(headers) {
+        return Ok(Format::Object);
+    }
     let json = if is_one { Format::Object } else { Format::Array };
     let forms = [
         (json, &["application/json", "application/*", "*/*"][..]),
@@ -100,9 +111,18 @@ pub(crate) struct Preferences {
     /// `count=exact`
     pub(crate) counts: bool,
     /// `return=representation`
-    pub(crate) wants_row: bool,
-    /// `resolution=merge-duplicates`
-    pub(crate) merges: bool,
+    pub(crate) wants_rows: bool,
+    /// `resolution`
+    pub(crate) duplicates: Option<Duplicates>,
+}
+
+/// What becomes of rows whose key is already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Duplicates {
+    /// `merge-duplicates`: they update the ones that are there.
+    Merge,
+    /// `ignore-duplicates`: they are left out.
+    Ignore,
 }
 
 impl Preferences {
@@ -110,9 +130,14 @@ impl Preferences {
         let Some(prefer) = text(headers, &HeaderName::from_static("prefer")) else { return Self::default() };
         let has = |wanted: &str| prefer.split([',', ';']).any(|part| part.trim().eq_ignore_ascii_case(wanted));
         Self {
-            counts: has("count=exact"),
-            wants_row: has("return=representation"),
-            merges: has("resolution=merge-duplicates"),
+            // An exact count is the best estimate.
+            counts: ["count=exact", "count=planned", "count=estimated"].iter().any(|wanted| has(wanted)),
+            wants_rows: has("return=representation"),
+            duplicates: if has("resolution=merge-duplicates") {
+                Some(Duplicates::Merge)
+            } else {
+                has("resolution=ignore-duplicates").then_some(Duplicates::Ignore)
+            },
         }
     }
 }

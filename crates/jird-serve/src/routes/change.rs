@@ -1,10 +1,12 @@
 //! `POST`, `PUT`, `PATCH` and `DELETE` of rows.
 
-use crate::base::problem::Problem;
+use crate::base::problem::{Code, Problem};
 use crate::http::body::{Body, receive};
 use crate::http::tag::{Tag, Tags};
+use crate::request::ask::no_row;
 use crate::request::choice::{self, Preferences, text};
 use crate::request::input::Input;
+use crate::request::rows::Format;
 use crate::request::uri::encoded;
 use crate::routes::read::Wanted;
 use crate::routes::state::State;
@@ -41,7 +43,11 @@ pub(crate) async fn change(
     let terms = Terms {
         if_match: text(headers, &IF_MATCH).map(|tags| Tags::new(&tags)),
         is_absent: text(headers, &IF_NONE_MATCH).is_some_and(|tags| tags.trim() == "*"),
-        wants_row: preferences.wants_row,
+        rows: preferences.wants_rows.then_some(if wanted.id.is_some() || choice::wants_one(headers) {
+            Format::Object
+        } else {
+            Format::Array
+        }),
     };
     if wanted.id.is_none() && (terms.if_match.is_some() || terms.is_absent) {
         return Err(Problem::bad("If-Match and If-None-Match are for one row"));
@@ -57,8 +63,8 @@ pub(crate) async fn change(
     let ask = wanted.ask()?;
     if method == Method::POST {
         check_post(&ask)?;
-    } else if ask.on_conflict.is_some() || ask.limit.is_some() || ask.offset > 0 {
-        return Err(Problem::bad("this method takes no limit, no offset and no on_conflict"));
+    } else if ask.on_conflict.is_some() || ask.columns.is_some() || ask.limit.is_some() || ask.offset > 0 {
+        return Err(Problem::bad("this method takes no limit, no offset, no on_conflict and no columns"));
     } else if !ask.has_conditions() {
         return Err(Problem::bad("this method needs conditions: without one it would change all rows"));
     }
@@ -68,10 +74,14 @@ pub(crate) async fn change(
     let database = Arc::clone(database);
     let job = move || {
         database.check()?;
-        let written = write(&writer, &method, &wanted, (&received.bytes, media), preferences, &terms, &turn)?;
+        let written = write(&writer, &method, &wanted, (&received.bytes, media), preferences, &terms, &turn);
+        let written = written.map_err(|problem| match &wanted.id {
+            Some(id) if problem.code == Code::NotOne => no_row(&wanted.table, id),
+            _ => problem,
+        })?;
         // What was written to a file that is no longer served is not there for clients.
         database.check()?;
-        answer(&method, &wanted, &terms, written)
+        answer(&method, &wanted, written)
     };
     let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the write did not come to an end");
     tokio::task::spawn_blocking(job).await.map_err(failed)?
@@ -111,17 +121,17 @@ fn write(
         (&Method::POST, _) => {
             let input = if media == Media::Lines { Input::lines(body) } else { Input::json(body) }?;
             let key = || table.info.key().into_iter().map(str::to_owned).collect();
-            let keys: Option<Vec<String>> = match ask.on_conflict.clone() {
-                Some(_) if !preferences.merges => {
-                    return Err(Problem::bad("on_conflict needs Prefer: resolution=merge-duplicates"));
-                }
-                Some(keys) => Some(keys),
-                None => preferences.merges.then(key),
-            };
-            if keys.as_ref().is_some_and(Vec::is_empty) {
+            let duplicates = preferences.duplicates;
+            if ask.on_conflict.is_some() && duplicates.is_none() {
+                let detail = "on_conflict needs Prefer: resolution=merge-duplicates, or ignore-duplicates";
+                return Err(Problem::bad(detail));
+            }
+            let keys: Vec<String> = ask.on_conflict.clone().unwrap_or_else(key);
+            if duplicates.is_some() && keys.is_empty() {
                 return Err(Problem::bad(format!("{} has no primary key: name columns in on_conflict", table.quoted)));
             }
-            writer.insert(table, &input, keys.as_deref(), preferences.wants_row, turn)
+            let conflict = duplicates.map(|duplicates| (&*keys, duplicates));
+            writer.insert(table, (&ask, &input), conflict, terms, turn)
         }
         (&Method::PUT, Some(id)) => writer.put(table, (id, &ask), body, terms, turn),
         (&Method::PATCH, _) => writer.update(table, &ask, body, terms, turn),
@@ -130,11 +140,11 @@ fn write(
     }
 }
 
-fn answer(method: &Method, wanted: &Wanted, terms: &Terms, written: Written) -> Result<Response<Body>, Problem> {
+fn answer(method: &Method, wanted: &Wanted, written: Written) -> Result<Response<Body>, Problem> {
     if let Some(id) = &wanted.id
         && written.rows == 0
     {
-        return Err(crate::request::ask::no_row(&wanted.table, id));
+        return Err(no_row(&wanted.table, id));
     }
     let is_created = written.is_new && written.rows > 0;
     let mut response = Response::new(Body::whole(Vec::new()));
@@ -144,17 +154,20 @@ fn answer(method: &Method, wanted: &Wanted, terms: &Terms, written: Written) -> 
     if let (true, Some(id)) = (is_created, &written.id) {
         headers.insert(LOCATION, value(format!("/{}/{}", encoded(wanted.table.info.name()), encoded(id))));
     }
-    let status = match (&written.row, is_created) {
+    let status = match (&written.text, is_created) {
         (_, true) => StatusCode::CREATED,
         (Some(_), false) => StatusCode::OK,
         (None, false) => StatusCode::NO_CONTENT,
     };
-    if let Some(row) = written.row.filter(|_| terms.wants_row && *method != Method::DELETE) {
+    if let Some(rows) = written.text {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ETAG, value(format!("\"{}\"", Tag::of(&row))));
+        // That of a `GET` of all columns.
+        if wanted.id.is_some() && *method != Method::DELETE && wanted.parameters.is_empty() {
+            headers.insert(ETAG, value(format!("\"{}\"", Tag::of(&rows))));
+        }
         headers
             .insert(HeaderName::from_static("preference-applied"), HeaderValue::from_static("return=representation"));
-        *response.body_mut() = Body::whole(row);
+        *response.body_mut() = Body::whole(rows);
     }
     *response.status_mut() = status;
     Ok(response)

@@ -27,6 +27,8 @@ use tokio::sync::OwnedSemaphorePermit;
 /// is started again on a thread of its own.
 const SHORT_TIME: Duration = Duration::from_millis(3);
 const SHORT_BYTES: usize = 256 << 10;
+/// The same time for conditions whose steps may be long, which are on another thread.
+const PATTERN_TIME: Duration = Duration::from_millis(30);
 /// How long an answer that a thread makes waits for the lock of another program.
 const LOCK_TIME: Duration = Duration::from_secs(5);
 /// Shorter answers are not compressed.
@@ -78,20 +80,33 @@ pub(crate) async fn get(
     wanted: Wanted,
     request: &Parts,
 ) -> Result<Response<Body>, Problem> {
+    let wanted = Arc::new(wanted);
     let is_one = wanted.id.is_some();
     let question = question(request, choice::format(&request.headers, is_one)?, is_one);
     let coding = question.coding;
-    let plan = Plan { format: question.format, counts: question.counts, rows_max: state.limits.rows };
-    let (limit, offset) = {
+    let wants_one = !is_one && choice::wants_one(&request.headers);
+    let plan =
+        Plan { format: question.format, counts: question.counts, rows_max: state.limits.rows, is_one: wants_one };
+    let (limit, offset, has_short_steps) = {
         let ask = wanted.ask()?;
-        if ask.on_conflict.is_some() {
-            return Err(Problem::bad("on_conflict is for POST"));
+        if ask.on_conflict.is_some() || ask.columns.is_some() {
+            return Err(Problem::bad("on_conflict and columns are for POST"));
         }
-        match short(database, &wanted, &ask, &plan, question)? {
-            Some(kept) => return Ok(kept.answer(&request.headers)),
-            None => (ask.limit, ask.offset),
-        }
+        (ask.limit, ask.offset, ask.has_short_steps() && !plan.counts)
     };
+    let kept = if has_short_steps {
+        short(database, &wanted, &plan, question, SHORT_TIME)?
+    } else {
+        // A count is one step of SQLite, which may take seconds and would be made again.
+        let time = if plan.counts { state.limits.time } else { PATTERN_TIME };
+        let (database, wanted) = (Arc::clone(database), Arc::clone(&wanted));
+        let made = tokio::task::spawn_blocking(move || short(&database, &wanted, &plan, question, time));
+        let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not made");
+        made.await.map_err(failed)??
+    };
+    if let Some(kept) = kept {
+        return Ok(kept.answer(&request.headers));
+    }
     let slot = Arc::clone(&state.streams).try_acquire_owned();
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
     let running = long(database, state.limits.time, wanted, plan, (coding, slot)).await?;
@@ -107,17 +122,17 @@ pub(crate) async fn get(
     Ok(response)
 }
 
-/// Makes a short answer, and keeps it; `None` if it would not be short.
+/// Makes a short answer in this time, and keeps it; `None` if it would not be short.
 fn short(
     database: &Opened,
     wanted: &Wanted,
-    ask: &Ask<'_>,
     plan: &Plan,
     question: Question,
+    time: Duration,
 ) -> Result<Option<Kept>, Problem> {
-    let coding = question.coding;
+    let (coding, ask) = (question.coding, &wanted.ask()?);
     let mut reader = database.readers.take()?;
-    reader.budget.grant(SHORT_TIME);
+    reader.budget.grant(time);
     // What a view has may change by itself, as with the time in it.
     let keeps = wanted.table.info.is_ordinary() && reader.answers(database.catalog().version()).is_some();
     let mut out = Short::new(if coding.is_some() { PACKED_MAX } else { SHORT_BYTES });
@@ -153,7 +168,7 @@ fn short(
 async fn long(
     database: &Arc<Opened>,
     time: Duration,
-    wanted: Wanted,
+    wanted: Arc<Wanted>,
     plan: Plan,
     (coding, slot): (Option<Coding>, OwnedSemaphorePermit),
 ) -> Result<Running, Problem> {

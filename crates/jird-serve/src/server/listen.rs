@@ -1,8 +1,9 @@
 //! Connections: accepting them, limiting them, and ending them in good order.
 
 use crate::base::error::Error;
-use crate::base::settings::Settings;
+use crate::base::settings::{Settings, Tls};
 use crate::base::strangers::{Stranger, Strangers};
+use crate::base::token::{self, Token};
 use crate::http::guard::check_origin;
 use crate::http::tls;
 use crate::server::service::Service;
@@ -13,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -49,7 +50,7 @@ pub struct Server {
     listener: std::net::TcpListener,
     address: SocketAddr,
     service: Arc<Service>,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<RwLock<TlsAcceptor>>>,
     stopper: Stopper,
     is_stopped: watch::Receiver<bool>,
 }
@@ -65,6 +66,32 @@ impl Stopper {
     }
 }
 
+/// Gives a server that runs other tokens and another certificate, for the requests and connections that come from then on.
+#[derive(Clone)]
+pub struct Reloader {
+    service: Arc<Service>,
+    tls: Option<Arc<RwLock<TlsAcceptor>>>,
+}
+
+impl Reloader {
+    /// From now on, requests need one of these tokens, and connections that begin get this certificate. A server that was
+    /// started without tokens or without TLS stays so.
+    ///
+    /// # Errors
+    /// As [`Server::bind`]; then everything stays as it was.
+    pub fn reload(&self, tokens: Vec<Token>, tls: Option<&Tls>) -> Result<(), Error> {
+        token::check(&tokens)?;
+        let acceptor = tls.map(tls::acceptor).transpose()?;
+        if let (Some(place), Some(acceptor)) = (&self.tls, acceptor) {
+            *place.write().unwrap_or_else(PoisonError::into_inner) = acceptor;
+        }
+        if !tokens.is_empty() {
+            self.service.set_tokens(tokens);
+        }
+        Ok(())
+    }
+}
+
 impl Server {
     /// Opens the database, and listens. Connections wait until the server [runs](Self::run).
     ///
@@ -74,15 +101,12 @@ impl Server {
     #[expect(clippy::needless_pass_by_value, reason = "who has made settings is done with them")]
     pub fn bind(settings: Settings) -> Result<Self, Error> {
         let is_near = settings.listen.ip().is_loopback();
-        match &settings.token {
-            None if !is_near => return Err(Error::new("a server that other machines can reach needs a token")),
-            Some(token) if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                return Err(Error::new("a token has ASCII letters, digits and signs, and no spaces"));
-            }
-            _ => {}
+        if settings.tokens.is_empty() && !is_near {
+            return Err(Error::new("a server that other machines can reach needs a token"));
         }
+        token::check(&settings.tokens)?;
         settings.cors.iter().try_for_each(|origin| check_origin(origin))?;
-        let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
+        let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?.map(|tls| Arc::new(RwLock::new(tls)));
         let failed = |error| Error::because(format_args!("listening at {}", settings.listen), error);
         let listener = std::net::TcpListener::bind(settings.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -95,6 +119,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What gives it other tokens and certificates.
+    pub fn reloader(&self) -> Reloader {
+        Reloader { service: Arc::clone(&self.service), tls: self.tls.clone() }
     }
 
     /// What stops it.
@@ -159,6 +188,7 @@ impl Server {
                     match tls {
                         None => connection(service, socket, guest, is_stopped).await,
                         Some(tls) => {
+                            let tls = tls.read().unwrap_or_else(PoisonError::into_inner).clone();
                             if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
                                 connection(service, socket, guest, is_stopped).await;
                             }

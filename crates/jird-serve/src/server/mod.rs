@@ -3,4 +3,4 @@
 mod listen;
 mod service;
 
-pub use listen::{Server, Stopper};
+pub use listen::{Reloader, Server, Stopper};

@@ -4,9 +4,10 @@ use crate::base::error::Error;
 use crate::base::problem::Problem;
 use crate::base::settings::{Limits, Settings};
 use crate::base::strangers::Stranger;
+use crate::base::token::{Right, Rights, Token};
 use crate::events::intake::Intake;
 use crate::http::body::{Body, pass_over};
-use crate::http::guard::Guard;
+use crate::http::guard::{Guard, needs};
 use crate::http::journal::Journal;
 use crate::request::uri;
 use crate::routes::change::change;
@@ -20,8 +21,8 @@ use crate::routes::state::State;
 use crate::tables::database::Database;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_TYPE, EXPECT,
-    HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    ALLOW, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -71,6 +72,11 @@ impl Service {
         self.state.store.as_ref().and_then(|store| store.intake.as_deref())
     }
 
+    /// From now on there are these tokens.
+    pub(crate) fn set_tokens(&self, tokens: Vec<Token>) {
+        self.guard.set_tokens(tokens);
+    }
+
     /// Looks whether the schema has changed.
     pub(crate) fn refresh(&self) {
         self.state.refresh();
@@ -97,9 +103,9 @@ impl Service {
                 }
                 (response, None)
             }
-            Ok(Admitted::In(segments, door)) => {
+            Ok(Admitted::In(segments, way)) => {
                 stranger.is_known();
-                self.let_in(&parts, body, segments, door).await
+                self.let_in(&parts, body, segments, way).await
             }
             Err(problem) => {
                 discard(&parts, body, self.state.limits);
@@ -115,15 +121,20 @@ impl Service {
 
     /// Answers what needs no token, and refuses what lacks it.
     fn admit(&self, parts: &Parts) -> Result<Admitted, Problem> {
+        // It tells nothing, and probes know only an address.
+        if parts.uri.path() == "/health" {
+            only_get(&parts.method)?;
+            return Ok(Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into())));
+        }
         self.guard.host(parts)?;
         if self.guard.is_preflight(parts) {
-            return Ok(Admitted::Answered(preflight()));
+            return Ok(Admitted::Answered(preflight(&parts.headers)));
         }
         let segments = uri::segments(parts.uri.path())?;
         let door = self.state.store.as_ref().and_then(|_| Door::of(&segments, &parts.method, &parts.headers));
         if let Some(door) = door {
-            return Ok(match self.guard.shipper(&parts.headers) {
-                Ok(()) => Admitted::In(segments, Some(door)),
+            return Ok(match self.guard.shipper(parts) {
+                Ok(()) => Admitted::In(segments, Way::Door(door)),
                 Err(problem) => Admitted::Answered(doors::refuse(&door, &parts.headers, &problem)),
             });
         }
@@ -131,12 +142,8 @@ impl Service {
             only_get(&parts.method)?;
             return Ok(Admitted::Answered(file));
         }
-        if segments == ["health"] {
-            only_get(&parts.method)?;
-            return Ok(Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into())));
-        }
-        self.guard.token(&parts.headers)?;
-        Ok(Admitted::In(segments, None))
+        let rights = self.guard.token(&parts.headers)?;
+        Ok(Admitted::In(segments, Way::Path(rights)))
     }
 
     /// Answers a request that has passed the guard, if there is a place for it.
@@ -145,37 +152,49 @@ impl Service {
         parts: &Parts,
         body: Incoming,
         segments: Vec<String>,
-        door: Option<Door>,
+        way: Way,
     ) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return (told(&Problem::busy("there are as many requests as this server allows")), None);
         };
         let answer = async {
-            match door {
-                Some(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
-                None => self.answer(segments, parts, body).await,
+            match way {
+                Way::Door(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
+                Way::Path(rights) => self.answer(segments, rights, parts, body).await,
             }
         };
         let response = whole(answer).await.unwrap_or_else(|problem| told(&problem));
         (response, Some(place))
     }
 
-    async fn answer(&self, segments: Vec<String>, parts: &Parts, body: Incoming) -> Result<Response<Body>, Problem> {
+    async fn answer(
+        &self,
+        segments: Vec<String>,
+        rights: Rights,
+        parts: &Parts,
+        body: Incoming,
+    ) -> Result<Response<Body>, Problem> {
         let mut segments = segments.into_iter();
         let (Some(name), id, None) = (segments.next(), segments.next(), segments.next()) else {
             let detail = "there are /TABLE and /TABLE/ID; /openapi.json has all of them";
             return Err(Problem::new(StatusCode::NOT_FOUND, detail));
         };
-        self.resource(&name, id, parts, body).await
+        self.resource((&name, id), rights, parts, body).await
     }
 
     async fn resource(
         &self,
-        name: &str,
-        id: Option<String>,
+        (name, id): (&str, Option<String>),
+        rights: Rights,
         parts: &Parts,
         body: Incoming,
     ) -> Result<Response<Body>, Problem> {
+        let is_read = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+        match (name, &id) {
+            #[cfg(feature = "query")]
+            ("query", None) if self.state.has_queries => needs(rights, Right::Query)?,
+            _ => needs(rights, if is_read { Right::Read } else { Right::Write })?,
+        }
         match (name, &id) {
             ("metrics", None) => {
                 only_get(&parts.method)?;
@@ -237,12 +256,19 @@ impl Service {
 }
 
 /// What becomes of a request before its body is looked at.
-#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 enum Admitted {
     /// It has its answer.
     Answered(Response<Body>),
-    /// It may go on: the segments of its path, and the endpoint it leads to.
-    In(Vec<String>, Option<Door>),
+    /// It may go on: the segments of its path, and where it leads to.
+    In(Vec<String>, Way),
+}
+
+/// Where a request leads to.
+enum Way {
+    /// An endpoint for events.
+    Door(Door),
+    /// Anything else, with what it may do.
+    Path(Rights),
 }
 
 /// Takes the body of a request that has its answer already, while that is sent. One that asked before it sends its body
@@ -265,20 +291,19 @@ fn bug(words: &str) -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
 }
 
-/// Tells a browser what a page of an allowed origin may send. Browsers look up nothing else of it.
-fn preflight() -> Response<Body> {
+/// Tells a browser that a page of an allowed origin may send what it asks for.
+fn preflight(asked: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::whole(Vec::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
-    for (name, value) in [
-        (ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE"),
-        (
-            ACCESS_CONTROL_ALLOW_HEADERS,
-            "accept, authorization, content-type, if-match, if-none-match, last-event-id, prefer",
-        ),
-        (ACCESS_CONTROL_MAX_AGE, "600"),
-    ] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    let headers = response.headers_mut();
+    let methods = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+    // Allowed pages may do all that the server does: there is no header that would be dangerous.
+    if let Some(names) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
     }
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    headers.append(VARY, HeaderValue::from_static("access-control-request-headers"));
     response
 }
 

@@ -8,15 +8,19 @@ use crate::http::tag::Tags;
 use crate::request::again::{Meant, meant};
 use crate::request::ask::Ask;
 use crate::request::catalog::Table;
-use crate::request::input::{Input, object};
+use crate::request::choice::Duplicates;
+use crate::request::input::{Input, elements, object};
 use crate::request::rows::{self, Format, Out, Stop};
 use hyper::StatusCode;
-use jird::event::{self, Failure, JsonSource, Source};
+use jird::event::filter::Project;
+use jird::event::{self, Failure, JsonSource, Sink};
 use jird_formats::sqlite::{SqliteSink, open, quote};
 use jird_formats::{Cell, Row};
 use rusqlite::config::DbConfig;
+use rusqlite::hooks::Action;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement, Transaction, TransactionBehavior};
+use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -69,9 +73,12 @@ pub(crate) struct Written {
     pub(crate) is_new: bool,
     /// The key of the one row that was inserted.
     pub(crate) id: Option<String>,
-    /// The row as JSON, if it was asked for.
-    pub(crate) row: Option<Vec<u8>>,
+    /// The rows as JSON, if they were asked for.
+    pub(crate) text: Option<Vec<u8>>,
 }
+
+/// What tells that a row is already there, and what becomes of the new one then.
+pub(crate) type Conflict<'k> = (&'k [String], Duplicates);
 
 /// What a request says of a row that it writes.
 #[derive(Clone, Debug, Default)]
@@ -80,8 +87,8 @@ pub(crate) struct Terms {
     pub(crate) if_match: Option<Tags>,
     /// There must be no such row.
     pub(crate) is_absent: bool,
-    /// The row as it is afterwards is wanted.
-    pub(crate) wants_row: bool,
+    /// The rows as they are afterwards are wanted, in this form; or, of those that are deleted, as they were.
+    pub(crate) rows: Option<Format>,
 }
 
 impl Writer {
@@ -139,43 +146,22 @@ impl Writer {
         Ok(held)
     }
 
-    /// Inserts the rows of a body, all of them or none. With `keys`, a row whose key is already there updates that one.
+    /// Inserts the rows of a body, all of them or none.
     pub(crate) fn insert(
         &self,
         table: &Table,
-        input: &Input<'_>,
-        keys: Option<&[String]>,
-        wants_row: bool,
+        (ask, input): (&Ask<'_>, &Input<'_>),
+        conflict: Option<Conflict<'_>>,
+        terms: &Terms,
         turn: &Turn,
     ) -> Result<Written, Problem> {
-        let conn = self.hold(turn)?;
-        let name = table.info.name();
-        let sink = match keys {
-            Some(keys) => SqliteSink::upsert(&conn, name, keys.iter().map(String::as_str)),
-            None => SqliteSink::append(&conn, name),
-        };
-        let mut rows = sink.refuse_new_columns().json_declared().base64_blobs().into_rows();
-        // The body was checked.
-        let source = JsonSource::from_slice_trusted(input.body());
-        match input {
-            Input::Object(_) => copy(source, &mut rows, input.body()),
-            Input::Array(_) => copy(source.records(crate::request::input::elements()), &mut rows, input.body()),
-            Input::Lines(_) => copy(source.lines(), &mut rows, input.body()),
-        }?;
-        let count = rows.table().report().rows;
-        drop(rows);
-        let mut written = Written { rows: count, is_new: true, ..Written::default() };
-        if let (Input::Object(_), None, Some(key), Some(number)) = (input, keys, table.id, table.info.row_number())
-            && conn.changes() == 1
-        {
-            let sql = format!("select {} from {} where {number} = ?1", table.sql_of(key), table.quoted);
-            let id = conn.query_row(&sql, [conn.last_insert_rowid()], |row| row.get::<_, Value>(0)).ok();
-            written.id = id.and_then(text_of);
-            if let Some(id) = written.id.as_ref().filter(|_| wants_row) {
-                written.row = current(&conn, &Ask::of_id(table, id, &[])?)?;
-            }
+        let mut conn = self.hold(turn)?;
+        let changed = terms.rows.map(|_| Changed::watch(&mut conn, table)).transpose()?;
+        let done = insert(&mut conn, table, (ask, input), conflict, terms.rows.zip(changed.as_ref()));
+        if changed.is_some() {
+            let _ = conn.update_hook(None::<fn(Action, &str, &str, i64)>);
         }
-        Ok(written)
+        done
     }
 
     /// Sets the columns of a body in the rows that are asked for. A single row keeps the values that it has already.
@@ -194,14 +180,27 @@ impl Writer {
         let mut conn = self.hold(turn)?;
         let transaction = begin(&mut conn)?;
         check(&transaction, ask, terms)?;
-        let rows = match meant(&transaction, table, ask, &body.columns, &body.row)? {
-            Meant::None => 0,
-            Meant::One(new) => body.set(&transaction, ask, &new)?.max(1),
-            Meant::Several => body.set(&transaction, ask, &body.all())?,
+        let new = match meant(&transaction, table, ask, &body.columns, &body.row)? {
+            Meant::None => None,
+            Meant::One(new) => Some(new),
+            Meant::Several => Some(body.all()),
         };
-        let row = if terms.wants_row { current(&transaction, ask)? } else { None };
+        let written = match new {
+            None => Written { text: terms.rows.map(none).transpose()?, ..Written::default() },
+            // It is there, and is as it shall be.
+            Some(new) if new.is_empty() => {
+                let text = terms.rows.map(|format| one(&transaction, ask, format)).transpose()?;
+                Written { rows: 1, text, ..Written::default() }
+            }
+            Some(new) => {
+                let mut rows = terms.rows.map(Returned::new);
+                let count = body.set(&transaction, ask, &new, rows.as_mut())?;
+                let text = rows.map(Returned::text).transpose()?;
+                Written { rows: count, text, ..Written::default() }
+            }
+        };
         commit(transaction)?;
-        Ok(Written { rows, row, ..Written::default() })
+        Ok(written)
     }
 
     /// Makes the row of this key what the body says, all of it. It keeps the values that it has already.
@@ -238,14 +237,14 @@ impl Writer {
                 true
             }
             Meant::One(new) => {
-                body.set(&transaction, ask, &new)?;
+                body.set(&transaction, ask, &new, None)?;
                 false
             }
             Meant::Several => return Err(Problem::new(StatusCode::CONFLICT, "several rows have this key")),
         };
-        let row = if terms.wants_row { current(&transaction, ask)? } else { None };
+        let text = terms.rows.map(|format| one(&transaction, ask, format)).transpose()?;
         commit(transaction)?;
-        Ok(Written { rows: 1, is_new, row, id: Some(id.to_owned()) })
+        Ok(Written { rows: 1, is_new, text, id: Some(id.to_owned()) })
     }
 
     /// Deletes the rows that are asked for.
@@ -254,13 +253,16 @@ impl Writer {
         let transaction = begin(&mut conn)?;
         check(&transaction, ask, terms)?;
         let (condition, values) = ask.condition(1);
+        let mut returned = terms.rows.map(Returned::new);
         let rows = {
-            let sql = format!("delete from {}{condition}", table.quoted);
+            let returning = if returned.is_some() { ask.returning() } else { String::new() };
+            let sql = format!("delete from {}{condition}{returning}", table.quoted);
             let mut statement = transaction.prepare_cached(&sql).map_err(|error| Problem::of_statement(&error))?;
-            execute(&mut statement, 1, values)?
+            execute(&mut statement, (1, values), ask, returned.as_mut())?
         };
+        let text = returned.map(Returned::text).transpose()?;
         commit(transaction)?;
-        Ok(Written { rows, ..Written::default() })
+        Ok(Written { rows, text, ..Written::default() })
     }
 }
 
@@ -287,15 +289,22 @@ impl<'t> Given<'t> {
     }
 
     /// Sets the values at these places in the rows that are asked for.
-    fn set(&self, conn: &Connection, ask: &Ask<'_>, places: &[usize]) -> Result<u64, Problem> {
+    fn set(
+        &self,
+        conn: &Connection,
+        ask: &Ask<'_>,
+        places: &[usize],
+        returned: Option<&mut Returned>,
+    ) -> Result<u64, Problem> {
         if places.is_empty() {
             return Ok(0);
         }
         let sets = (1..).zip(places).map(|(number, place)| format!("{} = ?{number}", self.name(*place)));
         let sets: Vec<String> = sets.collect();
         let (condition, values) = ask.condition(places.len() + 1);
-        let sql = format!("update {} set {}{condition}", self.table.quoted, sets.join(", "));
-        self.run(conn, &sql, places, values)
+        let returning = if returned.is_some() { ask.returning() } else { String::new() };
+        let sql = format!("update {} set {}{condition}{returning}", self.table.quoted, sets.join(", "));
+        self.run(conn, &sql, places, (ask, values), returned)
     }
 
     /// Inserts it as a row. `key` is the column of the key that is asked for, if the body lacks it.
@@ -307,10 +316,17 @@ impl<'t> Given<'t> {
         let (names, numbers) = (names.join(", "), numbers.join(", "));
         let sql = format!("insert into {} ({names}) values ({numbers})", self.table.quoted);
         let values = if key.is_some() { ask.condition(1).1 } else { &[] };
-        self.run(conn, &sql, &places, values).map(drop)
+        self.run(conn, &sql, &places, (ask, values), None).map(drop)
     }
 
-    fn run(&self, conn: &Connection, sql: &str, places: &[usize], values: &[Value]) -> Result<u64, Problem> {
+    fn run(
+        &self,
+        conn: &Connection,
+        sql: &str,
+        places: &[usize],
+        (ask, values): (&Ask<'_>, &[Value]),
+        returned: Option<&mut Returned>,
+    ) -> Result<u64, Problem> {
         let columns = self.table.info.columns();
         if let Some(place) = places.iter().find(|place| columns[self.columns[**place]].is_generated()) {
             let detail = format!("the column {} is computed", self.name(*place));
@@ -321,7 +337,7 @@ impl<'t> Given<'t> {
             let bound = columns[self.columns[*place]].bind(self.row.cell(*place), &mut statement, number);
             bound.map_err(|error| Problem::of_writing(&error))?;
         }
-        execute(&mut statement, places.len() + 1, values)
+        execute(&mut statement, (places.len() + 1, values), ask, returned)
     }
 }
 
@@ -375,23 +391,195 @@ impl Out for Whole {
     }
 }
 
-/// Sends the records of a body to a table.
-fn copy<S: Source<Error = jird::Error>>(
-    mut source: S,
-    rows: &mut jird_formats::Rows<SqliteSink<'_>>,
-    body: &[u8],
-) -> Result<(), Problem> {
-    event::copy(&mut source, rows).map_err(|failure| match failure {
-        Failure::Source(error) => Problem::of_body(&error, body),
+/// Sends the records of a body, which was checked.
+fn send(input: &Input<'_>, sink: &mut impl Sink<Error = jird_formats::Error>) -> Result<(), Problem> {
+    let source = JsonSource::from_slice_trusted(input.body());
+    let sent = match input {
+        Input::Object(_) => event::copy(&mut { source }, sink),
+        Input::Array(_) => event::copy(&mut source.records(elements()), sink),
+        Input::Lines(_) => event::copy(&mut source.lines(), sink),
+    };
+    sent.map_err(|failure| match failure {
+        Failure::Source(error) => Problem::of_body(&error, input.body()),
         Failure::Sink(error, _) => Problem::of_writing(&error),
     })
 }
 
-/// Binds values, numbered on from `first`, and executes.
-fn execute(statement: &mut Statement<'_>, first: usize, values: &[Value]) -> Result<u64, Problem> {
+/// Binds values, numbered on from `first`, and executes. The rows that the statement returns, if it does, are written.
+fn execute(
+    statement: &mut Statement<'_>,
+    (first, values): (usize, &[Value]),
+    ask: &Ask<'_>,
+    returned: Option<&mut Returned>,
+) -> Result<u64, Problem> {
+    let problem = |error: rusqlite::Error| Problem::of_statement(&error);
     let bound = values.iter().zip(first..).try_for_each(|(value, number)| statement.raw_bind_parameter(number, value));
-    let rows = bound.and_then(|()| statement.raw_execute()).map_err(|error| Problem::of_statement(&error))?;
-    Ok(rows as u64)
+    bound.map_err(problem)?;
+    match returned {
+        None => statement.raw_execute().map(|rows| rows as u64).map_err(problem),
+        Some(returned) => {
+            let mut rows = statement.raw_query();
+            returned.write(&mut rows, ask)?;
+            Ok(returned.rows)
+        }
+    }
+}
+
+/// Rows on their way to the answer.
+struct Returned {
+    format: Format,
+    out: Whole,
+    rows: u64,
+}
+
+impl Returned {
+    fn new(format: Format) -> Self {
+        Self { format, out: Whole(Vec::new()), rows: 0 }
+    }
+
+    /// Writes all of these.
+    fn write(&mut self, rows: &mut rusqlite::Rows<'_>, ask: &Ask<'_>) -> Result<(), Problem> {
+        self.rows += written(rows::write(rows, ask.picks(), self.format, &mut self.out))?;
+        Ok(())
+    }
+
+    /// Writes one after others. The array is closed at the end.
+    fn write_next(&mut self, rows: &mut rusqlite::Rows<'_>, ask: &Ask<'_>) -> Result<(), Problem> {
+        let before = self.out.0.len();
+        if self.format == Format::Array {
+            self.out.0.extend_from_slice(if self.rows == 0 { b"[" } else { b",\n" });
+        }
+        let count = written(rows::write(rows, ask.picks(), Format::Object, &mut self.out))?;
+        match count {
+            // It was deleted again, as by a trigger.
+            0 => self.out.0.truncate(before),
+            _ if self.format == Format::Array => drop(self.out.0.pop()),
+            _ => {}
+        }
+        self.rows += count;
+        Ok(())
+    }
+
+    /// Closes what [`write_next`](Self::write_next) has opened.
+    fn close(&mut self) {
+        if self.format == Format::Array {
+            self.out.0.extend_from_slice(if self.rows == 0 { b"[]\n" } else { b"]\n" });
+        }
+    }
+
+    /// # Errors
+    /// 406 if one row was asked for, and there are others.
+    fn text(self) -> Result<Vec<u8>, Problem> {
+        if self.format == Format::Object && self.rows != 1 { Err(Problem::not_one(self.rows)) } else { Ok(self.out.0) }
+    }
+}
+
+fn written(made: Result<u64, Stop>) -> Result<u64, Problem> {
+    made.map_err(|stop| match stop {
+        Stop::Problem(problem) => problem,
+        Stop::Later | Stop::Gone => Problem::busy("the rows are not there in time"),
+    })
+}
+
+/// The text of no rows.
+fn none(format: Format) -> Result<Vec<u8>, Problem> {
+    let mut returned = Returned::new(format);
+    returned.close();
+    returned.text()
+}
+
+/// The text of the row that is asked for.
+fn one(conn: &Connection, ask: &Ask<'_>, format: Format) -> Result<Vec<u8>, Problem> {
+    let problem = |error: rusqlite::Error| Problem::of_reading(&error);
+    let (sql, values) = ask.select(2);
+    let mut statement = conn.prepare_cached(&sql).map_err(problem)?;
+    let mut returned = Returned::new(format);
+    returned.write(&mut statement.query(rusqlite::params_from_iter(&values)).map_err(problem)?, ask)?;
+    returned.text()
+}
+
+/// The numbers of the rows that were inserted or updated, in this order.
+struct Changed(Arc<Mutex<Vec<i64>>>);
+
+impl Changed {
+    /// From now on, for one table.
+    fn watch(conn: &mut Connection, table: &Table) -> Result<Self, Problem> {
+        let rows: Arc<Mutex<Vec<i64>>> = Arc::default();
+        let (seen, name) = (Arc::clone(&rows), table.info.name().to_owned());
+        let hook = move |action, schema: &str, table: &str, number| {
+            if action != Action::SQLITE_DELETE && schema == "main" && table == name {
+                seen.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+            }
+        };
+        conn.update_hook(Some(hook)).map_err(|error| Problem::of_statement(&error))?;
+        Ok(Self(rows))
+    }
+
+    /// The rows as they are now, each once.
+    fn text(
+        &self,
+        conn: &Connection,
+        (table, ask): (&Table, &Ask<'_>),
+        format: Format,
+    ) -> Result<Option<Vec<u8>>, Problem> {
+        // A table without row numbers does not say which rows have changed.
+        let Some(number) = table.info.row_number() else { return Ok(None) };
+        let problem = |error: rusqlite::Error| Problem::of_reading(&error);
+        let sql = format!("{} where {number} = ?1", ask.select_all());
+        let mut statement = conn.prepare_cached(&sql).map_err(problem)?;
+        let (mut returned, mut seen) = (Returned::new(format), HashSet::new());
+        for row in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            if seen.insert(*row) {
+                returned.write_next(&mut statement.query([row]).map_err(problem)?, ask)?;
+            }
+        }
+        returned.close();
+        returned.text().map(Some)
+    }
+}
+
+/// Inserts the rows of a body, all of them or none.
+fn insert(
+    conn: &mut Connection,
+    table: &Table,
+    (ask, input): (&Ask<'_>, &Input<'_>),
+    conflict: Option<Conflict<'_>>,
+    wanted: Option<(Format, &Changed)>,
+) -> Result<Written, Problem> {
+    let transaction = begin(conn)?;
+    let name = table.info.name();
+    let sink = match conflict {
+        Some((keys, duplicates)) => {
+            let sink = SqliteSink::upsert(&transaction, name, keys.iter().map(String::as_str)).allow_keyless();
+            if duplicates == Duplicates::Ignore { sink.keep_existing() } else { sink }
+        }
+        None => SqliteSink::append(&transaction, name),
+    };
+    let mut rows = sink.refuse_new_columns().json_declared().base64_blobs().into_rows();
+    match &ask.columns {
+        None => send(input, &mut rows)?,
+        Some(names) => {
+            let pattern = |name: &String| format!("/{}", name.replace('~', "~0").replace('/', "~1")).parse().ok();
+            let mut some = Project::new(rows, names.iter().filter_map(pattern));
+            send(input, &mut some)?;
+            rows = some.into_inner();
+        }
+    }
+    let count = rows.table().report().rows;
+    drop(rows);
+    let mut written = Written { rows: count, is_new: true, ..Written::default() };
+    if let (Input::Object(_), None, Some(key), Some(number)) = (input, conflict, table.id, table.info.row_number())
+        && transaction.changes() == 1
+    {
+        let sql = format!("select {} from {} where {number} = ?1", table.sql_of(key), table.quoted);
+        let id = transaction.query_row(&sql, [transaction.last_insert_rowid()], |row| row.get::<_, Value>(0)).ok();
+        written.id = id.and_then(text_of);
+    }
+    if let Some((format, changed)) = wanted {
+        written.text = changed.text(&transaction, (table, ask), format)?;
+    }
+    commit(transaction)?;
+    Ok(written)
 }
 
 /// A key as it stands in a path.

@@ -1,6 +1,6 @@
 //! What `POST`, `PUT`, `PATCH` and `DELETE` do.
 
-use crate::common::Service;
+use crate::common::{Service, TASKS};
 use jird::json;
 
 const LINES: (&str, &str) = ("Content-Type", "application/x-ndjson");
@@ -27,10 +27,86 @@ fn a_row_is_inserted_and_told() {
     assert_eq!(service.get("/tasks/4").is(200).tree(), wanted);
     assert_eq!(service.count("select count(*) from tasks where tags = '{\"b\":[1.50]}' and done = 1"), 1);
     let told = service.send("POST", "/tasks", &[JSON, WHOLE], br#"{"title": "x", "id": 10}"#).is(201);
-    assert_eq!((told.header("location"), &told.tree()["done"]), (Some("/tasks/10"), &json!(false)));
-    assert_eq!(told.body, service.get("/tasks/10").body);
+    assert_eq!((told.header("location"), &told.tree()[0]["done"]), (Some("/tasks/10"), &json!(false)));
+    assert_eq!(told.body, service.get("/tasks?id=eq.10").body);
     // A key of several columns has no path.
     assert_eq!(service.json("POST", "/pairs", r#"{"a": "x", "b": 1}"#).is(201).header("location"), None);
+}
+
+#[test]
+fn changed_rows_come_back_as_they_are_read() {
+    let service = Service::with(
+        &format!(
+            "{TASKS} create table copies (id integer primary key, of integer);
+             create trigger copy after insert on tasks begin insert into copies (of) values (new.id); end;
+             create table named (name text primary key, size integer) without rowid;"
+        ),
+        |settings| settings.write = true,
+    );
+    let rows = |method, target: &str, body: &str, wanted: &str, same: &str| {
+        let told = service.send(method, target, &[JSON, WHOLE], body.as_bytes());
+        assert_eq!(told.header("preference-applied"), Some("return=representation"), "{target}: {told:?}");
+        assert_eq!(told.text(), wanted.to_owned() + "\n", "{target}");
+        if !same.is_empty() {
+            assert_eq!(told.text(), service.get(same).text(), "{target}");
+        }
+    };
+    let three = r#"[{"id": 30, "title": "a"}, {"id": 10, "title": "b", "note": "AP8="}, {"title": "c"}]"#;
+    rows(
+        "POST",
+        "/tasks?select=id,note",
+        three,
+        "[{\"id\":30,\"note\":null},\n{\"id\":10,\"note\":\"AP8=\"},\n{\"id\":31,\"note\":null}]",
+        "",
+    );
+    rows("POST", "/tasks?select=id", "[]", "[]", "/tasks?id=eq.99");
+    rows(
+        "PATCH",
+        "/tasks?id=gt.9&select=id,done",
+        r#"{"done": true}"#,
+        "[{\"id\":10,\"done\":true},\n{\"id\":30,\"done\":true},\n{\"id\":31,\"done\":true}]",
+        "/tasks?id=gt.9&select=id,done",
+    );
+    rows("PATCH", "/tasks?id=eq.10&select=id,done", r#"{"done": true}"#, "[{\"id\":10,\"done\":true}]", "");
+    rows("PATCH", "/tasks?id=eq.99", r#"{"done": true}"#, "[]", "/tasks?id=eq.99");
+    // The key itself, by each of its two paths.
+    rows("PATCH", "/tasks?id=eq.10&select=id", r#"{"id": 11}"#, "[{\"id\":11}]", "/tasks?id=eq.11&select=id");
+    rows(
+        "PATCH",
+        "/tasks/11?select=id,title",
+        r#"{"id": 12}"#,
+        "{\"id\":12,\"title\":\"b\"}",
+        "/tasks/12?select=id,title",
+    );
+    rows(
+        "DELETE",
+        "/tasks?id=gt.11&select=id,title",
+        "",
+        "[{\"id\":12,\"title\":\"b\"},\n{\"id\":30,\"title\":\"a\"},\n{\"id\":31,\"title\":\"c\"}]",
+        "",
+    );
+    rows("DELETE", "/tasks/1?select=id", "", "{\"id\":1}", "");
+    for method in ["PATCH", "DELETE"] {
+        service.send(method, "/tasks/99", &[JSON, WHOLE], br#"{"done": true}"#).is(404);
+    }
+    rows("PATCH", "/named?name=eq.x", r#"{"size": 1}"#, "[]", "");
+    // Such a table does not say what was inserted.
+    let told = service.send("POST", "/named", &[JSON, WHOLE], br#"{"name": "x"}"#).is(201);
+    assert_eq!((told.header("preference-applied"), &*told.body), (None, &b""[..]));
+    rows("PATCH", "/named?name=eq.x", r#"{"size": 1}"#, "[{\"name\":\"x\",\"size\":1}]", "/named");
+    // What fails leaves nothing.
+    let one = ("Accept", "application/vnd.pgrst.object+json");
+    service
+        .send("POST", "/tasks", &[JSON, WHOLE, one], br#"[{"id": 40, "title": "a"}, {"id": 41, "title": "b"}]"#)
+        .is(406);
+    service.send("DELETE", "/tasks?id=gt.0", &[JSON, WHOLE, one], b"").is(406);
+    assert_eq!(service.count("select count(*) from tasks"), 2);
+    let told = service
+        .send("POST", "/tasks?columns=title,%22id%22", &[JSON, WHOLE], br#"{"id": 50, "title": "a", "done": true}"#)
+        .is(201);
+    assert_eq!((&told.tree()[0]["id"], &told.tree()[0]["done"]), (&json!(50), &json!(false)));
+    service.json("POST", "/tasks?columns=titel", r#"{"title": "a"}"#).is(400);
+    service.json("PATCH", "/tasks?id=eq.1&columns=title", r#"{"title": "a"}"#).is(400);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn python(service: &Service, packages: &str, program: &str) -> Option<Output> {
 }
 
 fn service() -> Service {
-    Service::of_store(|settings| settings.token = Some("s3cret".into()))
+    Service::of_store(|settings| settings.tokens = vec!["s3cret".into()])
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn a_body_that_is_no_actions_is_refused_whole_and_as_the_clients_know_it() {
 
 #[test]
 fn its_clients_are_greeted() {
-    let service = Service::of_store(|settings| settings.token = Some("x".into()));
+    let service = Service::of_store(|settings| settings.tokens = vec!["x".into()]);
     let key = ("Authorization", "ApiKey x");
     let accept = ("Accept", "application/vnd.elasticsearch+json; compatible-with=9");
     let answer = service.send("GET", "/", &[key, accept], b"").is(200);
@@ -142,4 +142,33 @@ fn its_clients_are_greeted() {
     // A browser is not.
     let answer = service.send("GET", "/", &[key, ("Accept", "text/html,application/json")], b"");
     assert_eq!(answer.header("x-elastic-product"), None);
+}
+
+#[test]
+fn a_document_comes_alone_and_clients_ask_for_more() {
+    let service = Service::of_store(|_| ());
+    let post = |target: &str, body: &str| service.json("POST", target, body);
+    let answer = post("/log/_doc", "{\n  \"@t\": \"2024-03-05T07:00:00Z\",\r\n  \"n\": 1\n}\n");
+    assert_eq!((answer.status, answer.header("x-elastic-product")), (201, Some("Elasticsearch")));
+    let tree = answer.tree();
+    assert_eq!((&tree["_index"], &tree["result"], &tree["_version"]), (&json!("log"), &json!("created"), &json!(1)));
+    assert_eq!(service.json("PUT", "/log/_doc/a%20b", "{\"n\":2}").tree()["_id"], json!("a b"));
+    assert_eq!(post("/log/_create/7", "{}").status, 201);
+    for bad in ["[]", "{\"a\":}", "", "{} {}"] {
+        let answer = post("/log/_doc", bad);
+        assert_eq!((answer.status, answer.tree()["status"].as_u64()), (400, Some(400)), "{bad}: {}", answer.text());
+    }
+    assert_eq!(service.refused().len(), 4);
+    let events = service.events();
+    assert!(events.iter().any(|event| event.contains(r#""n":2,"_index":"log","_id":"a b""#)), "{events:?}");
+    assert_eq!(events.len(), 3);
+    assert_eq!(service.get("/_cluster/health").is(200).tree()["status"], json!("green"));
+    for target in ["/_refresh", "/log/_refresh"] {
+        assert_eq!(post(target, "").is(200).tree()["_shards"]["failed"], json!(0));
+    }
+    assert_eq!(service.send("DELETE", "/log/_doc/7", &[], b"").status, 405);
+    let guarded = Service::of_store(|settings| settings.tokens = vec!["s3cret".into()]);
+    assert_eq!(guarded.json("POST", "/log/_doc", "{}").status, 401);
+    assert_eq!(guarded.json("POST", "/log/_doc?apiKey=s3cret", "{}").status, 201);
+    assert_eq!(guarded.json("POST", "/log/_doc?apiKey=secret", "{}").status, 401);
 }

@@ -208,7 +208,7 @@ fn many_clients_lose_nothing() {
 
 #[test]
 fn only_those_who_may_send_events() {
-    let service = Service::of_store(|settings| settings.token = Some("s3cret".into()));
+    let service = Service::of_store(|settings| settings.tokens = vec!["s3cret".into()]);
     let with = |name: &str, value: &str| post(&service, &[JSON, (name, value)], b"{}").status;
     for (name, value) in [
         ("Authorization", "Bearer s3cret"),

@@ -17,6 +17,7 @@ mod killed;
 mod locks;
 mod otlp;
 mod page;
+mod postgrest;
 #[cfg(feature = "query")]
 mod query;
 mod reading;

@@ -10,7 +10,7 @@ const FILES: [(&str, &str); 3] = [
 
 #[test]
 fn the_page_needs_no_token_and_runs_nothing_but_its_own_script() {
-    let service = Service::with(TASKS, |settings| settings.token = Some("s3cret".into()));
+    let service = Service::with(TASKS, |settings| settings.tokens = vec!["s3cret".into()]);
     for (path, media) in FILES {
         let answer = service.get(path).is(200);
         assert_eq!(answer.header("content-type"), Some(media));

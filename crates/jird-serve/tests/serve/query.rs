@@ -84,7 +84,16 @@ fn everything_that_is_served_can_be_asked() {
     check(
         &service,
         "select id, done, tags from tasks where id = 1",
-        r#"[{"id":1,"done":0,"tags":["home",{"a":1.50}]}]"#,
+        r#"[{"id":1,"done":false,"tags":["home",{"a":1.50}]}]"#,
+    );
+    // As in tables.
+    for sql in ["done = true", "done", "not (done = false)", "done is true", "done in (true)"] {
+        check(&service, &format!("select id from tasks where {sql}"), r#"[{"id":2}]"#);
+    }
+    check(
+        &service,
+        "select done, count(*) as n from tasks group by done order by n",
+        r#"[{"done":true,"n":1},{"done":false,"n":2}]"#,
     );
     check(&service, "select count(*) as n from open_tasks", r#"[{"n":2}]"#);
     check(&service, "select \"a,b\" from \"odd \"\" name\"", r#"[{"a,b":"x"}]"#);
@@ -334,7 +343,7 @@ fn pages_of_others_ask_nothing() {
     }
     service.send("POST", "/query", &[], body).is(415);
     service.send("POST", "/query", &[JSON, ("Content-Encoding", "gzip")], body).is(415);
-    let guarded = serve(|settings| settings.token = Some("secret".into()));
+    let guarded = serve(|settings| settings.tokens = vec!["secret".into()]);
     guarded.get(sql).is(401);
     guarded.send("POST", "/query", &[JSON], body).is(401);
     guarded.send("GET", sql, &[("Authorization", "Bearer secret")], b"").is(200);

@@ -1,7 +1,7 @@
 //! Which requests are let in.
 
 use crate::common::{Service, TASKS};
-use jird_serve::{Server, Settings};
+use jird_serve::{Server, Settings, Token};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -17,12 +17,15 @@ fn a_request_for_another_host_is_refused() {
         assert_eq!(with(&format!("{ours}:{port}")), 200, "{ours}");
     }
     assert_eq!((with("tasks.example"), with("Tasks.Example:443")), (200, 200));
-    for other in ["evil.example", "localhost", "localhost.evil.example", "127.0.0.2.evil.example", "10.0.0.1"] {
-        assert_eq!(with(&format!("{other}:{}", if other == "localhost" { port ^ 1 } else { port })), 421, "{other}");
+    // As where a container or a tunnel has another port.
+    assert_eq!((with("localhost:9000"), with("127.0.0.1:9000"), with("[::1]")), (200, 200, 200));
+    for other in ["evil.example", "localhost.evil.example", "127.0.0.2.evil.example", "10.0.0.1", "localhost."] {
+        assert_eq!(with(&format!("{other}:{port}")), 421, "{other}");
     }
     assert_eq!(with(&format!("localhost@evil.example:{port}")), 421);
     assert_eq!(with("a b"), 400);
-    service.send("GET", "/health", &[("Host", "evil.example")], b"").is(421);
+    // Probes know an address alone, and there is nothing to be known.
+    assert_eq!(service.send("GET", "/health", &[("Host", "10.1.2.3:80")], b"").is(200).text(), "{\"status\":\"ok\"}\n");
     service.raw(b"GET /tasks HTTP/1.1\r\nConnection: close\r\n\r\n").is(400);
     let two = format!("GET /tasks HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil\r\nConnection: close\r\n\r\n");
     service.raw(two.as_bytes()).is(400);
@@ -35,7 +38,7 @@ fn a_request_for_another_host_is_refused() {
 fn a_token_is_needed_where_there_is_one() {
     let service = Service::with(TASKS, |settings| {
         settings.write = true;
-        settings.token = Some("s3cret".into());
+        settings.tokens = vec!["s3cret".into()];
     });
     let with = |authorization| service.send("GET", "/tasks", &[("Authorization", authorization)], b"");
     with("Bearer s3cret").is(200);
@@ -59,7 +62,7 @@ fn a_server_that_others_reach_needs_a_token() {
     let bind = |listen: &str, token: Option<&str>| {
         let mut settings = Settings::new(&path);
         settings.listen = listen.parse().unwrap();
-        settings.token = token.map(str::to_owned);
+        settings.tokens = token.map(Token::new).into_iter().collect();
         Server::bind(settings).map(drop).map_err(|error| error.to_string())
     };
     assert!(bind("0.0.0.0:0", None).unwrap_err().contains("token"));
@@ -71,7 +74,7 @@ fn a_server_that_others_reach_needs_a_token() {
     }
     let mut settings = Settings::new(folder.path().join("none.db"));
     assert!(Server::bind(settings.clone()).is_err());
-    settings.token = Some("hidden".into());
+    settings.tokens = vec!["hidden".into()];
     assert!(!format!("{settings:?}").contains("hidden"));
 }
 
@@ -118,7 +121,7 @@ fn pages_of_others_change_nothing() {
 fn those_without_the_token_keep_nobody_from_asking() {
     let few = |settings: &mut Settings| {
         settings.write = true;
-        settings.token = Some("s3cret".into());
+        settings.tokens = vec!["s3cret".into()];
         settings.limits.requests = 8;
         settings.limits.connections = 48;
     };
@@ -159,7 +162,7 @@ fn those_without_the_token_keep_nobody_from_asking() {
 #[test]
 fn a_connection_that_has_shown_the_token_is_not_sent_away() {
     let service = Service::with(TASKS, |settings| {
-        settings.token = Some("s3cret".into());
+        settings.tokens = vec!["s3cret".into()];
         settings.limits.connections = 8;
     });
     let ask = |socket: &mut std::net::TcpStream| {
@@ -182,4 +185,53 @@ fn a_connection_that_has_shown_the_token_is_not_sent_away() {
         service.get("/health").is(200);
     }
     drop(strangers);
+}
+
+#[test]
+fn a_token_allows_what_it_says_and_nothing_else() {
+    let tokens = "# Comments and empty lines say nothing.\n\nall\nreads read\nasks query\nsees read,query\nwrites write\nsends ingest\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    jird_formats::sqlite::rusqlite::Connection::open(&path).unwrap().execute_batch(TASKS).unwrap();
+    let store = folder.path().join("log");
+    let service = Service::start(folder, path, |settings| {
+        settings.sources.push(jird_serve::Source { name: None, path: store });
+        settings.write = true;
+        settings.tokens = Token::read_all(tokens).unwrap();
+    });
+    let status = |token: &str, method: &str, target: &str, body: &[u8]| {
+        let bearer = format!("Bearer {token}");
+        service.send(method, target, &[JSON, ("Authorization", &bearer)], body).status
+    };
+    for (token, reads, asks, writes, sends) in [
+        ("all", 200, 200, 201, 200),
+        ("reads", 200, 403, 403, 403),
+        ("asks", 403, 200, 403, 403),
+        ("sees", 200, 200, 403, 403),
+        ("writes", 403, 403, 201, 403),
+        ("sends", 403, 403, 403, 200),
+        ("other", 401, 401, 401, 401),
+    ] {
+        for target in ["/tasks", "/tasks/1", "/events", "/sources", "/metrics", "/openapi.json"] {
+            assert_eq!(status(token, "GET", target, b""), reads, "{token} {target}");
+        }
+        if cfg!(feature = "query") {
+            assert_eq!(status(token, "GET", "/query?sql=select+1+from+tasks", b""), asks, "{token}");
+            assert_eq!(status(token, "POST", "/query", br#"{"sql": "select 1 from tasks"}"#), asks, "{token}");
+        }
+        assert_eq!(status(token, "POST", "/tasks", ROW), writes, "{token}");
+        assert_eq!(status(token, "PATCH", "/tasks?id=eq.1", ROW), if writes == 201 { 204 } else { writes }, "{token}");
+        assert_eq!(
+            status(token, "DELETE", "/tasks?id=eq.99", b""),
+            if writes == 201 { 204 } else { writes },
+            "{token}"
+        );
+        assert_eq!(status(token, "POST", "/ingest", b"{}"), sends, "{token}");
+        assert_eq!(status(token, "GET", "/health", b""), 200);
+    }
+    for wrong in ["", "# nothing", "a b", "a read,rite", "\u{e4}"] {
+        let told = Token::read_all(wrong).unwrap_err().to_string();
+        assert!(told.contains("token") || told.contains("right"), "{wrong}: {told}");
+        assert!(!told.contains('ä'), "{told}");
+    }
 }

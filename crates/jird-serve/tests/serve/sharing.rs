@@ -9,7 +9,7 @@ const ORIGIN: &str = "http://localhost:8000";
 fn service() -> Service {
     Service::with(TASKS, |settings| {
         settings.write = true;
-        settings.token = Some("s3cret".into());
+        settings.tokens = vec!["s3cret".into()];
         settings.cors.push(ORIGIN.into());
     })
 }
@@ -39,13 +39,15 @@ fn pages_of_an_allowed_origin_ask_and_change() {
 fn what_a_page_may_send_is_told_without_a_token() {
     let service = service();
     let asks = |origin: &str| {
-        let headers = [("Origin", origin), ("Access-Control-Request-Method", "PATCH")];
+        let names =
+            ("Access-Control-Request-Headers", "authorization,content-type,if-match,prefer,x-client-info,apikey");
+        let headers = [("Origin", origin), ("Access-Control-Request-Method", "PATCH"), names];
         service.send("OPTIONS", "/tasks/1", &headers, b"")
     };
     let answer = asks(ORIGIN).is(204);
     assert!(is_shared(&answer));
     assert!(answer.header("access-control-allow-methods").unwrap().contains("PATCH"));
-    for name in ["authorization", "content-type", "if-match", "prefer"] {
+    for name in ["authorization", "content-type", "if-match", "prefer", "x-client-info", "apikey"] {
         assert!(answer.header("access-control-allow-headers").unwrap().contains(name), "{name}");
     }
     for other in ["null", "*", "http://localhost:8001", "https://localhost:8000", "http://localhost:8000.evil.example"]

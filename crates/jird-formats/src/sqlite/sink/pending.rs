@@ -103,7 +103,7 @@ impl SqliteSink<'_> {
 
     pub(super) fn check_keys(&self, row: &Row) -> Result<(), Error> {
         let has = self.key_columns.iter().filter(|column| !row.cell(**column).is_null()).count();
-        if has == self.keys().len() {
+        if has == self.keys().len() || self.options.keyless {
             return Ok(());
         }
         let keys = self.keys().iter().map(|key| quote(key)).collect::<Vec<_>>().join(", ");
@@ -191,6 +191,7 @@ impl SqliteSink<'_> {
             }
             let names: Vec<&str> = present.iter().map(|column| self.columns[*column].name.as_str()).collect();
             let insert = Insert::new(self.conn, &self.table, &names, self.keys());
+            let insert = if self.options.keeps_existing { insert.keep_existing() } else { insert };
             self.inserts.insert(present.to_vec(), insert);
         }
         let Self { inserts, pending, table, .. } = self;

@@ -11,7 +11,7 @@ use crate::base::settings::Limits;
 use crate::events::intake::Refused;
 use hyper::StatusCode;
 use jird::hooks::{ObjectWriter, quoted, write_object};
-use jird::{Kind, Parser, Value};
+use jird::{Json, Kind, Parser, Value, json};
 use jird_store::{Batch, BatchBuilder, Settings};
 use std::borrow::Cow;
 use std::time::Instant;
@@ -28,6 +28,14 @@ pub(super) const GREETING: &str = "{\"name\":\"jird\",\"cluster_name\":\"jird\",
     \"version\":{\"number\":\"8.19.0\",\"build_flavor\":\"default\",\"build_type\":\"jird\",\
     \"minimum_wire_compatibility_version\":\"7.17.0\",\"minimum_index_compatibility_version\":\"7.0.0\"},\
     \"tagline\":\"You Know, for Search\"}\n";
+
+/// What it says of its health. There is one copy of everything.
+pub(super) const HEALTH: &str = "{\"cluster_name\":\"jird\",\"status\":\"green\",\"timed_out\":false,\"number_of_nodes\":1,\
+    \"number_of_data_nodes\":1,\"active_primary_shards\":1,\"active_shards\":1,\"relocating_shards\":0,\
+    \"initializing_shards\":0,\"unassigned_shards\":0,\"delayed_unassigned_shards\":0,\"number_of_pending_tasks\":0,\
+    \"number_of_in_flight_fetch\":0,\"task_max_waiting_in_queue_millis\":0,\"active_shards_percent_as_number\":100.0}\n";
+/// What it says after a refresh. What is acknowledged is found at once.
+pub(super) const REFRESHED: &str = "{\"_shards\":{\"total\":1,\"successful\":1,\"failed\":0}}\n";
 
 /// Whether a client of Elasticsearch asks, or another program that wants JSON and no page.
 pub(super) fn is_asked(accept: Option<String>) -> bool {
@@ -92,6 +100,29 @@ pub(super) fn take<'b>(
     result?;
     taken.batch = batch;
     taken.millis = begun.elapsed().as_millis() as u64;
+    Ok(taken)
+}
+
+/// The one event of a body, on one line.
+pub(super) fn take_one<'b>(
+    body: &'b [u8],
+    (index, id): (&str, Option<&str>),
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<Taken<'b>, Problem> {
+    if id.is_some_and(|id| id.len() > ID_BYTES_MAX) {
+        return Err(Problem::bad(format!("an _id has at most {ID_BYTES_MAX} bytes")));
+    }
+    let (index, id) = (quoted(index).into_bytes(), id.map(|id| Cow::Owned(quoted(id).into_bytes())));
+    let action = Action { name: "create", index: Some(&index), id };
+    let mut taken = Taken::default();
+    let (batch, result) = Batch::build(settings, body.len(), |builder| {
+        check_room(builder, limits)?;
+        taken.add(builder, &action, (body, 1, 0), 0, &mut Vec::new());
+        Ok(())
+    });
+    result?;
+    taken.batch = batch;
     Ok(taken)
 }
 
@@ -230,6 +261,19 @@ pub(super) fn answer(taken: &Taken<'_>) -> Vec<u8> {
     });
     text.push(b'\n');
     text
+}
+
+/// The answer to a single document: its item, without the name of the action.
+pub(super) fn answer_one(taken: &Taken<'_>) -> Vec<u8> {
+    let item: Json = jird::from_slice(&taken.items).unwrap_or_default();
+    let mut item = item.get("create").cloned().unwrap_or_default();
+    if taken.errors == 0
+        && let Some(item) = item.as_object_mut()
+    {
+        item.insert("_version".into(), json!(1));
+        item.insert("_shards".into(), json!({"total": 1, "successful": 1, "failed": 0}));
+    }
+    format!("{item}\n").into_bytes()
 }
 
 /// A problem as Elasticsearch tells it.

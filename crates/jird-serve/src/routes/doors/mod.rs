@@ -44,8 +44,10 @@ pub(crate) enum Door {
     Raw,
     /// `/_bulk` and `/INDEX/_bulk`
     Bulk(Option<String>),
-    /// `/`, as Elasticsearch's clients ask it
-    Greeting,
+    /// `/INDEX/_doc`, `/INDEX/_doc/ID` and `/INDEX/_create/ID`
+    Document(String, Option<String>),
+    /// What Elasticsearch's clients ask besides: `/`, `/_cluster/health`, `/_refresh`
+    Elastic(&'static str),
     /// `/v1/logs`
     Logs,
 }
@@ -67,9 +69,13 @@ impl Door {
             ["api", "events", "raw"] => Self::Raw,
             ["_bulk"] => Self::Bulk(None),
             [index, "_bulk"] => Self::Bulk(Some(index.to_owned())),
+            [index, "_doc"] => Self::Document(index.to_owned(), None),
+            [index, "_doc" | "_create", id] => Self::Document(index.to_owned(), Some(id.to_owned())),
+            ["_cluster", "health"] | ["_cluster", "health", _] => Self::Elastic(bulk::HEALTH),
+            ["_refresh"] | [_, "_refresh"] => Self::Elastic(bulk::REFRESHED),
             ["v1", "logs"] => Self::Logs,
             [] if matches!(*method, Method::GET | Method::HEAD) && bulk::is_asked(text(headers, &ACCEPT)) => {
-                Self::Greeting
+                Self::Elastic(bulk::GREETING)
             }
             _ => return None,
         })
@@ -82,21 +88,23 @@ impl Door {
             Self::Clef => "/ingest/clef",
             Self::Raw => "/api/events/raw",
             Self::Bulk(_) => "/_bulk",
+            Self::Document(..) => "/_doc",
             Self::Logs => "/v1/logs",
-            Self::Greeting => "/",
+            Self::Elastic(_) => "/",
         }
     }
 
     fn allowed(&self) -> &'static str {
         match self {
-            Self::Bulk(_) => "POST, PUT",
-            Self::Greeting => "GET, HEAD",
+            Self::Bulk(_) | Self::Document(..) => "POST, PUT",
+            Self::Elastic(bulk::REFRESHED) => "GET, POST",
+            Self::Elastic(_) => "GET, HEAD",
             _ => "POST",
         }
     }
 
     fn is_elastic(&self) -> bool {
-        matches!(self, Self::Bulk(_) | Self::Greeting)
+        matches!(self, Self::Bulk(_) | Self::Document(..) | Self::Elastic(_))
     }
 }
 
@@ -150,8 +158,8 @@ async fn entered(
     if !allowed.split(", ").any(|known| known == parts.method.as_str()) {
         return Err(Problem::method(allowed));
     }
-    if *door == Door::Greeting {
-        return Ok(json(StatusCode::OK, bulk::GREETING.into()));
+    if let Door::Elastic(answer) = *door {
+        return Ok(json(StatusCode::OK, answer.into()));
     }
     let Some(intake) = state.store.as_ref().and_then(|store| store.intake.clone()) else {
         return Err(Problem::new(StatusCode::FORBIDDEN, "this server only reads; --write lets events in"));
@@ -160,8 +168,10 @@ async fn entered(
     let parameters = uri::parameters(parts.uri.query())?;
     let form = Form::of(door, &parts.headers, &parameters)?;
     let packed = Packed::of(&parts.headers)?;
-    if let Door::Bulk(index) = door {
-        bulk::check(index.as_deref(), &parameters)?;
+    match door {
+        Door::Bulk(index) => bulk::check(index.as_deref(), &parameters)?,
+        Door::Document(index, _) => bulk::check(Some(index), &parameters)?,
+        _ => {}
     }
     let taken = let_in(state, &intake, door, form, packed, body).await.map_err(|problem| later(&intake, problem))?;
     Ok(taken)
@@ -180,6 +190,7 @@ async fn let_in(
     let work = Work { intake: Arc::clone(intake), door: door.clone(), form, limits: state.limits };
     let is_small = packed == Packed::Plain && received.bytes.len() <= SMALL_BYTES;
     if is_small {
+        work.on_one_line(&mut received.bytes);
         let taken = work.take(&received.bytes)?;
         // What is refused is written to a file, which may take its time.
         if taken.refused.is_empty() {
@@ -194,7 +205,8 @@ async fn let_in(
     let job = move || {
         let _hand = hand;
         let body = std::mem::take(&mut received.bytes);
-        let body = packed.unpack(body, work.limits.body_bytes, &rooms, &mut received)?;
+        let mut body = packed.unpack(body, work.limits.body_bytes, &rooms, &mut received)?;
+        work.on_one_line(&mut body);
         let taken = work.take(&body)?;
         if !taken.refused.is_empty() {
             work.intake.quarantine.take(work.door.name(), &taken.refused, taken.more);
@@ -225,6 +237,13 @@ struct Work {
 }
 
 impl Work {
+    /// A document is an event, which has no line breaks. JSON has them only where it may have spaces.
+    fn on_one_line(&self, body: &mut [u8]) {
+        if matches!(self.door, Door::Document(..)) {
+            body.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+        }
+    }
+
     /// The events of a body, and what is wrong with the others.
     ///
     /// # Errors
@@ -234,6 +253,7 @@ impl Work {
         match (self.form, &self.door) {
             (Form::Lines, Door::Bulk(index)) => bulk::take(body, index.as_deref(), settings, limits),
             (Form::Lines, door) => lines::take(body, *door != Door::Ingest, settings, limits),
+            (Form::Json, Door::Document(index, id)) => bulk::take_one(body, (index, id.as_deref()), settings, limits),
             (Form::Json, Door::Logs) => otlp::take_json(body, settings, limits),
             (Form::Json, Door::Raw) => seq::take(body, settings, limits),
             (Form::Json, _) => lines::take_json(body, settings, limits),
@@ -245,11 +265,12 @@ impl Work {
         let is_lost = taken.batch.is_empty() && !taken.refused.is_empty();
         let status = if is_lost { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         match &self.door {
-            Door::Ingest | Door::Greeting => json(status, taken.counted()),
+            Door::Ingest | Door::Elastic(_) => json(status, taken.counted()),
             Door::Clef | Door::Raw => {
                 json(if is_lost { status } else { StatusCode::CREATED }, seq::answer(taken, is_lost))
             }
             Door::Bulk(_) => json(StatusCode::OK, bulk::answer(taken)),
+            Door::Document(..) => json(if is_lost { status } else { StatusCode::CREATED }, bulk::answer_one(taken)),
             Door::Logs if self.form == Form::Json => json(StatusCode::OK, otlp::answer_json(taken)),
             Door::Logs => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
         }
@@ -280,7 +301,7 @@ fn bytes(status: StatusCode, media: &'static str, bytes: Vec<u8>) -> Response<Bo
 fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
     let status = problem.status;
     let mut response = match door {
-        Door::Bulk(_) | Door::Greeting => json(status, bulk::failure(problem)),
+        Door::Bulk(_) | Door::Document(..) | Door::Elastic(_) => json(status, bulk::failure(problem)),
         Door::Logs if media::is_protobuf(headers) => bytes(status, media::PROTOBUF, otlp::failure_protobuf(problem)),
         Door::Logs => json(status, otlp::failure_json(problem)),
         _ => bytes(status, "application/problem+json", problem.json()),
