@@ -1,5 +1,6 @@
-//! Databases: their tables read as streams of rows, and written.
+//! Databases: their tables read as streams of rows, and written; what of changed rows comes back.
 
 pub(crate) mod database;
+mod returned;
 pub(crate) mod stream;
 pub(crate) mod writer;
