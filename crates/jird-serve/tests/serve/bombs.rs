@@ -113,6 +113,8 @@ fn bombs_of_sql_hurt_nobody_else() {
     let values = values().into_iter().map(|value| format!("select {value} v from many"));
     let all: Vec<String> = values.chain(queries()).collect();
     assert!(all.len() >= 60, "{}", all.len());
+    // On a machine that does other things too, it takes longer without any bomb.
+    let alone = (0..50).map(|_| health(&service)).max().unwrap();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let health = scope.spawn(|| watch(&service, &is_over));
@@ -126,7 +128,7 @@ fn bombs_of_sql_hurt_nobody_else() {
         assert_eq!(halves.map(Result::unwrap).concat(), [""; 0]);
         println!("the slowest answer of /health took {slowest:?}, the server at most {} MB", largest >> 20);
         assert!(largest < 200 << 20, "{largest}");
-        assert!(slowest < Duration::from_millis(100), "{slowest:?}");
+        assert!(slowest < Duration::from_millis(100).max(3 * alone), "{slowest:?}, and {alone:?} without bombs");
     });
     assert_eq!(service.sql("select count(*) as n from many").is(200).tree()[0]["n"], 8192);
     // Those that wait for the next query.
@@ -144,13 +146,18 @@ fn explode(service: &Service, sql: &str) -> Option<String> {
     (!is_good).then(|| format!("{status} after {took:?}: {}", &sql[..sql.len().min(100)]))
 }
 
+/// How long `/health` takes.
+fn health(service: &Service) -> Duration {
+    let begun = Instant::now();
+    service.get("/health").is(200);
+    begun.elapsed()
+}
+
 /// The longest that `/health` took, and the most memory of the server, until something is over.
 fn watch(service: &Service, is_over: &AtomicBool) -> (Duration, u64) {
     let (mut slowest, mut largest) = (Duration::ZERO, 0);
     while !is_over.load(Ordering::Relaxed) {
-        let begun = Instant::now();
-        service.get("/health").is(200);
-        slowest = slowest.max(begun.elapsed());
+        slowest = slowest.max(health(service));
         largest = largest.max(resident());
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -206,6 +206,27 @@ pub(crate) fn children_of(parent: u32) -> Vec<u32> {
     children.collect()
 }
 
+/// Whether a process lives, and has worked for a while.
+#[cfg(feature = "query")]
+pub(crate) fn works(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let ticks = stat.rsplit(')').next().and_then(|rest| rest.split(' ').nth(12)).and_then(|ticks| ticks.parse().ok());
+    ticks.is_some_and(|ticks: u64| ticks > 20)
+}
+
+/// The first child of a process that works at a query. Until it does, another one may get the query.
+#[cfg(feature = "query")]
+pub(crate) fn child_that_works(parent: u32) -> u32 {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        match children_of(parent).into_iter().find(|process| works(*process)) {
+            Some(process) => return process,
+            None => assert!(Instant::now() < until, "no process works at the query"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Sends a request, and reads nothing.
 pub(crate) fn ask(service: &Service, target: &str) -> TcpStream {
     let mut socket = service.connect();

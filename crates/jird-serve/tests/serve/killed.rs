@@ -48,30 +48,18 @@ fn what_is_acknowledged_is_there_after_a_kill() {
 #[cfg(all(feature = "query", target_os = "linux"))]
 #[test]
 fn the_processes_of_queries_end_with_a_server_that_is_killed() {
-    use crate::common::children_of;
+    use crate::common::{child_that_works, works};
     use std::time::Instant;
     let folder = tempfile::tempdir().unwrap();
     let (mut server, address) = start(&folder.path().join("log"));
     let mut client = TcpStream::connect(&address).unwrap();
     let sql = "with+recursive+t+as+(select+1+n+union+all+select+n+%2B+1+from+t)+select+count(*)+from+t";
     write!(client, "GET /query?sql={sql} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
-    let until = Instant::now() + Duration::from_secs(10);
-    let works = |process: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        let used =
-            stat.rsplit(')').next().and_then(|rest| rest.split(' ').nth(12)).and_then(|ticks| ticks.parse().ok());
-        used.is_some_and(|ticks: u64| ticks > 20)
-    };
-    let process = loop {
-        match children_of(server.id()).into_iter().find(works) {
-            Some(process) => break process,
-            None => assert!(Instant::now() < until, "no process works at the query"),
-        }
-    };
+    let process = child_that_works(server.id());
     server.kill().unwrap();
     server.wait().unwrap();
     let until = Instant::now() + Duration::from_secs(2);
-    while works(&process) {
+    while works(process) {
         assert!(Instant::now() < until, "the process goes on");
         std::thread::sleep(Duration::from_millis(5));
     }

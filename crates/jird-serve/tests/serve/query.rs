@@ -1,6 +1,6 @@
 //! `/query`: SQL over what is served, and nothing else.
 
-use crate::common::{Answer, Service, TASKS, ask, children_of, is_alone, resident, wait_for};
+use crate::common::{Answer, Service, TASKS, ask, child_that_works, children_of, is_alone, resident, wait_for};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_serve::{Settings, Source};
 use jird_store::{Store, WriterOptions};
@@ -417,7 +417,7 @@ fn a_process_that_is_killed_is_told_of_and_replaced() {
         children.len()
     };
     let mut socket = ask(&service, &format!("/query?sql={}", encoded(LONG)));
-    wait_for(&service, "jird_queries_active 1");
+    child_that_works(std::process::id());
     assert_eq!(kill(), 1);
     let mut answer = Vec::new();
     socket.read_to_end(&mut answer).unwrap();
