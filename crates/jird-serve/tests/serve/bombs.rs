@@ -113,8 +113,6 @@ fn bombs_of_sql_hurt_nobody_else() {
     let values = values().into_iter().map(|value| format!("select {value} v from many"));
     let all: Vec<String> = values.chain(queries()).collect();
     assert!(all.len() >= 60, "{}", all.len());
-    // On a machine that does other things too, it takes longer without any bomb.
-    let alone = (0..50).map(|_| health(&service)).max().unwrap();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let health = scope.spawn(|| watch(&service, &is_over));
@@ -124,11 +122,14 @@ fn bombs_of_sql_hurt_nobody_else() {
         };
         let halves = [scope.spawn(half(0)), scope.spawn(half(1))].map(ScopedJoinHandle::join);
         is_over.store(true, Ordering::Relaxed);
-        let (slowest, largest) = health.join().unwrap();
+        let (mut took, largest) = health.join().unwrap();
+        took.sort_unstable();
+        let (most, slowest) = (took[took.len() * 99 / 100], took[took.len() - 1]);
         assert_eq!(halves.map(Result::unwrap).concat(), [""; 0]);
-        println!("the slowest answer of /health took {slowest:?}, the server at most {} MB", largest >> 20);
+        println!("/health took {most:?} and at most {slowest:?}, the server {} MB", largest >> 20);
         assert!(largest < 200 << 20, "{largest}");
-        assert!(slowest < Duration::from_millis(100).max(3 * alone), "{slowest:?}, and {alone:?} without bombs");
+        // A quiet machine needs 10 ms. One that runs other tests makes now and then one wait for its turn.
+        assert!(most < Duration::from_millis(100) && slowest < Duration::from_millis(500), "{most:?} {slowest:?}");
     });
     assert_eq!(service.sql("select count(*) as n from many").is(200).tree()[0]["n"], 8192);
     // Those that wait for the next query.
@@ -153,13 +154,13 @@ fn health(service: &Service) -> Duration {
     begun.elapsed()
 }
 
-/// The longest that `/health` took, and the most memory of the server, until something is over.
-fn watch(service: &Service, is_over: &AtomicBool) -> (Duration, u64) {
-    let (mut slowest, mut largest) = (Duration::ZERO, 0);
+/// How long `/health` took each time, and the most memory of the server, until something is over.
+fn watch(service: &Service, is_over: &AtomicBool) -> (Vec<Duration>, u64) {
+    let (mut took, mut largest) = (Vec::new(), 0);
     while !is_over.load(Ordering::Relaxed) {
-        slowest = slowest.max(health(service));
+        took.push(health(service));
         largest = largest.max(resident());
         std::thread::sleep(Duration::from_millis(10));
     }
-    (slowest, largest)
+    (took, largest)
 }
