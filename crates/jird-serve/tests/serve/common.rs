@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+#[cfg(feature = "query")]
+use std::sync::{RwLockWriteGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -32,6 +35,23 @@ pub(crate) struct Service {
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
     _folder: tempfile::TempDir,
+    _serving: RwLockReadGuard<'static, ()>,
+}
+
+/// Held by each service of a test, and by a test that must not be beside any.
+static SERVING: RwLock<()> = RwLock::new(());
+
+/// Waits until no other test has a service. Until it is dropped, others wait.
+#[cfg(feature = "query")]
+pub(crate) fn quiet() -> RwLockWriteGuard<'static, ()> {
+    loop {
+        // One that waits for the lock would keep a test from its second service.
+        match SERVING.try_write() {
+            Ok(quiet) => return quiet,
+            Err(TryLockError::Poisoned(error)) => return error.into_inner(),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
 }
 
 impl Service {
@@ -70,13 +90,14 @@ impl Service {
 
     /// One of this path and of what else the settings say.
     pub(crate) fn start(folder: tempfile::TempDir, path: PathBuf, change: impl FnOnce(&mut Settings)) -> Self {
+        let serving = SERVING.read().unwrap_or_else(PoisonError::into_inner);
         let mut settings = Settings::new(&path);
         settings.queries = query_process();
         change(&mut settings);
         let server = Server::bind(settings).unwrap();
         let (address, stopper) = (server.address(), server.stopper());
         let thread = std::thread::spawn(move || server.run().unwrap());
-        Self { address, path, stopper, thread: Some(thread), _folder: folder }
+        Self { address, path, stopper, thread: Some(thread), _folder: folder, _serving: serving }
     }
 
     pub(crate) fn stop(&mut self) {
@@ -176,10 +197,16 @@ impl Drop for Service {
 
 /// Whether this process runs nothing but the test of this name. If not, another process does, and passes.
 pub(crate) fn is_alone(name: &str) -> bool {
+    is_alone_or(name, || ())
+}
+
+/// As [`is_alone`]. While another process runs the test, this one keeps something.
+pub(crate) fn is_alone_or<K>(name: &str, keep: impl FnOnce() -> K) -> bool {
     const ALONE: &str = "JIRD_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
+    let _kept = keep();
     let program = std::env::current_exe().unwrap();
     let run = std::process::Command::new(program).args(["--exact", name]).env(ALONE, "1").output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
