@@ -134,8 +134,9 @@ impl Failure {
     /// The same, as the server answers it.
     pub(super) fn problem(self) -> Problem {
         match StatusCode::from_u16(self.status) {
-            Ok(StatusCode::SERVICE_UNAVAILABLE) | Err(_) => Problem::busy(self.detail),
-            Ok(status) => Problem::new(status, self.detail).at(self.place),
+            Ok(StatusCode::SERVICE_UNAVAILABLE) => Problem::busy(self.detail),
+            Ok(status) if status.is_client_error() => Problem::new(status, self.detail).at(self.place),
+            _ => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, self.detail),
         }
     }
 }

@@ -98,7 +98,7 @@ impl Service {
         let (parts, body) = request.into_parts();
         let (mut response, place) = match caught(|| self.admit(&parts)).unwrap_or_else(|words| Err(bug(&words))) {
             Ok(Admitted::Answered(response)) => {
-                if response.status() == StatusCode::UNAUTHORIZED {
+                if matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                     discard(&parts, body, self.state.limits);
                 }
                 (response, None)
