@@ -87,8 +87,8 @@ impl Query {
         Self { cluster: Some(cluster), ..self }
     }
 
-    /// Creates a query for others: it reads nothing but what is named here, whatever its SQL says, calls no function
-    /// whose result can fill all memory, and its messages name no path. Its tables have these names, with or without
+    /// Creates a query for others: it reads nothing but what is named here, whatever its SQL says, and its messages name no
+    /// path. A process of its own, with limits of the system, has to bound what it takes, as that of `jird serve` does. Its tables have these names, with or without
     /// quotes. `stream` is the only one of them, or the only event store.
     ///
     /// ```

@@ -106,7 +106,8 @@ impl Queries {
         let Some((program, arguments)) = self.program.split_first() else { return Err(io::ErrorKind::NotFound.into()) };
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(program);
-        command.args(arguments).env_clear().env(VARIABLE, "1");
+        // Its name in lists of processes.
+        command.arg0("jird").args(arguments).env_clear().env(VARIABLE, "1");
         // SQLite's own choice is a folder that the process may not write to.
         command.env("TMPDIR", temporary()).env("SQLITE_TMPDIR", temporary());
         // What ends the server at a terminal lets it answer first.

@@ -50,7 +50,7 @@ fn values() -> Vec<String> {
         "array_to_string(array_repeat(text, 10000000), text)".to_owned(),
         "array_sort(array_concat(range(0, 300000000), range(0, 300000000)))".to_owned(),
         "arrays_zip(range(0, 200000000), range(0, 200000000))".to_owned(),
-        "list_transform(range(0, 100000000), x -> repeat(text, x))".to_owned(),
+        "list_transform(range(0, 100000000), x -> repeat('abc', x))".to_owned(),
         nested(12, "[?, ?]"),
         "{'a': repeat(text, 10000000), 'b': repeat(text, 10000000)}".to_owned(),
         "json_merge_patch({'a': repeat(text, 5000000)}, {'b': repeat(text, 5000000)})".to_owned(),

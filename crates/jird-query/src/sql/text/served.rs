@@ -1,11 +1,10 @@
 //! What queries of untrusted clients may not do.
 //!
-//! Planning a query takes time, memory and stack, which nothing bounds but the text of the query; and some functions
-//! make as much of one value as a number says.
+//! Planning a query takes time, memory and stack, which nothing bounds but the text of the query.
 
 use super::parse::{Asks, Parsed};
 use crate::base::error::Error;
-use sqlparser::ast::{Expr, ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations};
+use sqlparser::ast::{ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -14,23 +13,8 @@ const TABLES_MAX: u64 = 100;
 /// The most columns of a `select`.
 const COLUMNS_MAX: usize = 1000;
 
-/// Functions whose results may be as long as a number says.
-const UNBOUNDED: [&str; 11] = [
-    "array_repeat",
-    "array_resize",
-    "gen_series",
-    "generate_series",
-    "list_repeat",
-    "list_resize",
-    "lpad",
-    "range",
-    "repeat",
-    "rpad",
-    "space",
-];
-
-/// Refuses queries that take very much to plan, functions that fill all memory at one call, views, and all but rows:
-/// the rest tells of files, or takes several queries.
+/// Refuses queries that take very much to plan, views, and all but rows: the rest tells of files, or takes several
+/// queries.
 pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
     if !parsed.views.is_empty() {
         return Err(Error::sql("one query at a time"));
@@ -93,20 +77,6 @@ impl Visitor for Watch {
             return columns(select);
         }
         ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
-        let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
-        match function.name.0.last() {
-            Some(ObjectNamePart::Identifier(name))
-                if UNBOUNDED.iter().any(|known| known.eq_ignore_ascii_case(&name.value)) =>
-            {
-                let start = name.span.start;
-                let message = format!("`{}` is not for queries of others: it can fill all memory", name.value);
-                ControlFlow::Break(Error::sql(message).at(start.line, start.column))
-            }
-            _ => ControlFlow::Continue(()),
-        }
     }
 }
 

@@ -116,9 +116,6 @@ impl dyn Walk<'_> + '_ {
 
     /// A function of an array and a lambda, whose parameter stands for each element.
     fn with_lambda(&mut self, name: &str, given: Vec<Expr>, context: Context) -> Result<(Expr, Form), Error> {
-        if self.resolver().named.is_some() {
-            return Err(Error::sql(format!("`{name}` is not for queries of others")));
-        }
         let wrong = || Error::sql(format!("`{name}` takes an array and a lambda, such as `x -> x + 1`"));
         let [mut list, Expr::Lambda(mut lambda)] = <[Expr; 2]>::try_from(given).map_err(|_| wrong())? else {
             return Err(wrong());
