@@ -8,7 +8,6 @@ use crate::queries::message::Setup;
 use rustix::process::{Resource, Rlimit, getrlimit, nice, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
-use std::path::PathBuf;
 
 /// Memory that is not counted while a query runs: the program's own, stacks, buffers of files and of results, and what
 /// the rows that go through an operator take.
@@ -52,14 +51,8 @@ fn limit(resource: Resource, wanted: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: wanted, maximum: wanted })?)
 }
 
-/// Where temporary files go.
-pub(crate) fn temporary() -> PathBuf {
-    std::env::temp_dir()
-}
-
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::temporary;
     use crate::base::file::beside;
     use landlock::{
         ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, Scope,
@@ -118,7 +111,7 @@ mod linux {
                 // What is missing has no rule.
                 .add_rules(path_beneath_rules(paths, read))?
                 .add_rules(path_beneath_rules(all_beside, shared))?
-                .add_rules(path_beneath_rules([temporary()], everything))?
+                .add_rules(path_beneath_rules([std::env::temp_dir()], everything))?
                 .restrict_self()?;
             Ok(())
         };
@@ -174,10 +167,10 @@ mod tests {
         if let Some(folder) = std::env::var_os(FOLDER) {
             return try_all(Path::new(&folder));
         }
-        // Beside the folder of temporary files, where everything may be read.
-        let target = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("target");
-        let folder = tempfile::tempdir_in(if target.is_dir() { target } else { ".".into() }).unwrap();
-        fs::create_dir(folder.path().join("store")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["store", "temporary"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
         for name in ["served", "other", "store/inner"] {
             fs::write(folder.path().join(name), name).unwrap();
         }
@@ -185,7 +178,8 @@ mod tests {
         server.query_row("pragma journal_mode = wal", [], |_| Ok(())).unwrap();
         server.execute_batch("create table t (a); insert into t values (7)").unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
-        let run = command.args(["--exact", TEST, "--nocapture"]).env(FOLDER, folder.path()).output().unwrap();
+        let run = command.args(["--exact", TEST, "--nocapture"]).env(FOLDER, folder.path());
+        let run = run.env("TMPDIR", folder.path().join("temporary")).output().unwrap();
         print!("{}", String::from_utf8_lossy(&run.stdout));
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     }

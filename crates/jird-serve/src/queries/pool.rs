@@ -6,14 +6,15 @@ use crate::base::file::{FileId, beside};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::queries::child::VARIABLE;
-use crate::queries::confine::temporary;
 use crate::queries::message::{Order, Setup, Told};
 use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::io::{self, BufReader};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,7 @@ pub(crate) struct Queries {
     places_max: usize,
     program: Vec<OsString>,
     setup: Setup,
+    temporary: Temporary,
     idle: Mutex<Vec<Process>>,
     /// How many processes there are.
     alive: Arc<AtomicUsize>,
@@ -45,6 +47,7 @@ impl Queries {
             places_max: limits.queries,
             program: program.to_vec(),
             setup,
+            temporary: Temporary::new(),
             idle: Mutex::default(),
             alive: Arc::default(),
         };
@@ -60,7 +63,7 @@ impl Queries {
     }
 
     /// The position of a path among those that are read.
-    pub(crate) fn position(&self, path: &std::path::Path) -> u64 {
+    pub(crate) fn position(&self, path: &Path) -> u64 {
         self.setup.paths.iter().position(|known| known == path).unwrap_or(usize::MAX) as u64
     }
 
@@ -109,7 +112,7 @@ impl Queries {
         // Its name in lists of processes.
         command.arg0("jird").args(arguments).env_clear().env(VARIABLE, "1");
         // SQLite's own choice is a folder that the process may not write to.
-        command.env("TMPDIR", temporary()).env("SQLITE_TMPDIR", temporary());
+        command.env("TMPDIR", self.temporary.path()).env("SQLITE_TMPDIR", self.temporary.path());
         // What ends the server at a terminal lets it answer first.
         command.process_group(0);
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
@@ -126,6 +129,35 @@ impl Queries {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The folder of the temporary files of all processes, which goes with the server: its own, in that of the system, so
+/// that processes see nobody else's. There is none if it cannot be made.
+struct Temporary(Option<PathBuf>);
+
+impl Temporary {
+    /// One that nobody has made before: the name of another user's could lead anywhere.
+    fn new() -> Self {
+        const TRIES: usize = 100;
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let mut names = std::iter::repeat_with(|| COUNT.fetch_add(1, Relaxed)).take(TRIES);
+        Self(names.find_map(|count| {
+            let path = std::env::temp_dir().join(format!("jird-queries-{}-{count}", std::process::id()));
+            DirBuilder::new().mode(0o700).create(&path).ok().map(|()| path)
+        }))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.as_deref().unwrap_or(Path::new("/nonexistent"))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
 }
 
 /// A process that runs queries.

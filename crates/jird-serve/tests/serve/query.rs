@@ -435,6 +435,27 @@ fn a_process_that_is_killed_is_told_of_and_replaced() {
 }
 
 #[test]
+fn temporary_files_of_queries_are_in_a_folder_of_their_own_which_goes_with_the_server() {
+    if !is_alone("query::temporary_files_of_queries_are_in_a_folder_of_their_own_which_goes_with_the_server") {
+        return;
+    }
+    let folders = || {
+        let all = fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let start = format!("jird-queries-{}-", std::process::id());
+        all.filter(|entry| entry.file_name().to_string_lossy().starts_with(&start)).count()
+    };
+    let sorted =
+        "create view sorted as with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
+        select i, hex(i) || hex(zeroblob(300)) as text from n order by text desc;";
+    let mut service = Service::with(sorted, |_| ());
+    assert_eq!(folders(), 1);
+    // What SQLite sorts is more than it keeps in memory.
+    check(&service, "select max(i) as most from sorted", r#"[{"most":300000}]"#);
+    service.stop();
+    assert_eq!(folders(), 0);
+}
+
+#[test]
 fn a_server_without_queries_has_no_sql() {
     let service = Service::with(TASKS, |settings| settings.queries = None);
     let sql = "/query?sql=select+1+from+tasks";
