@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -69,7 +69,8 @@ impl Stopper {
 /// Gives a server that runs other tokens and another certificate, for the requests and connections that come from then on.
 #[derive(Clone)]
 pub struct Reloader {
-    service: Arc<Service>,
+    /// What the server has goes with it, and not with this.
+    service: Weak<Service>,
     tls: Option<Arc<RwLock<TlsAcceptor>>>,
 }
 
@@ -85,8 +86,8 @@ impl Reloader {
         if let (Some(place), Some(acceptor)) = (&self.tls, acceptor) {
             *place.write().unwrap_or_else(PoisonError::into_inner) = acceptor;
         }
-        if !tokens.is_empty() {
-            self.service.set_tokens(tokens);
+        if let (Some(service), false) = (self.service.upgrade(), tokens.is_empty()) {
+            service.set_tokens(tokens);
         }
         Ok(())
     }
@@ -123,7 +124,7 @@ impl Server {
 
     /// What gives it other tokens and certificates.
     pub fn reloader(&self) -> Reloader {
-        Reloader { service: Arc::clone(&self.service), tls: self.tls.clone() }
+        Reloader { service: Arc::downgrade(&self.service), tls: self.tls.clone() }
     }
 
     /// What stops it.

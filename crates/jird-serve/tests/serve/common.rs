@@ -2,7 +2,7 @@
 
 use jird::Json;
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_serve::{Server, Settings, Stopper};
+use jird_serve::{Reloader, Server, Settings, Stopper};
 use jird_store::{Store, Window};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -32,6 +32,7 @@ pub(crate) const TASKS: &str = "
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     pub(crate) path: PathBuf,
+    pub(crate) reloader: Reloader,
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
     _folder: tempfile::TempDir,
@@ -95,9 +96,9 @@ impl Service {
         settings.queries = query_process();
         change(&mut settings);
         let server = Server::bind(settings).unwrap();
-        let (address, stopper) = (server.address(), server.stopper());
+        let (address, stopper, reloader) = (server.address(), server.stopper(), server.reloader());
         let thread = std::thread::spawn(move || server.run().unwrap());
-        Self { address, path, stopper, thread: Some(thread), _folder: folder, _serving: serving }
+        Self { address, path, reloader, stopper, thread: Some(thread), _folder: folder, _serving: serving }
     }
 
     pub(crate) fn stop(&mut self) {

@@ -10,7 +10,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-/// A certificate for `localhost`, good for a hundred years, and a key that protects nothing else.
+/// Certificates for `localhost`, good for a hundred years, and keys that protect nothing else.
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve/tls").join(name)
 }
@@ -20,8 +20,13 @@ fn tls() -> Tls {
 }
 
 fn get(service: &Service, target: &str) -> Answer {
+    get_trusting(service, target, "certificate.pem")
+}
+
+/// As a client that trusts this certificate alone.
+fn get_trusting(service: &Service, target: &str, certificate: &str) -> Answer {
     let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(file("certificate.pem")).unwrap()).unwrap();
+    roots.add(CertificateDer::from_pem_file(file(certificate)).unwrap()).unwrap();
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -30,7 +35,8 @@ fn get(service: &Service, target: &str) -> Answer {
     let client = ClientConnection::new(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
     let mut stream = StreamOwned::new(client, service.connect());
     let host = service.address;
-    write!(stream, "GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    // A client that does not trust the server sends nothing.
+    let _ = write!(stream, "GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     let mut all = Vec::new();
     let _ = stream.read_to_end(&mut all);
     Answer::new(&all)
@@ -49,6 +55,23 @@ fn a_server_with_a_certificate_speaks_tls_and_nothing_else() {
     assert_eq!(service.get("/tasks").status, 0);
     assert_eq!(service.raw(&[0x16; 5000]).status, 0);
     get(&service, "/tasks").is(200);
+}
+
+#[test]
+fn a_certificate_is_read_again_while_the_server_runs() {
+    let service = Service::with(TASKS, |settings| settings.tls = Some(tls()));
+    let statuses =
+        || ["certificate.pem", "other-certificate.pem"].map(|trusted| get_trusting(&service, "/tasks", trusted).status);
+    assert_eq!(statuses(), [200, 0]);
+    let other = Tls { certificate: file("other-certificate.pem"), key: file("other-key.pem") };
+    service.reloader.reload(Vec::new(), Some(&other)).unwrap();
+    assert_eq!(statuses(), [0, 200]);
+    // What does not fit together changes nothing.
+    let mixed = Tls { key: file("key.pem"), ..other };
+    service.reloader.reload(vec!["s3cret".into()], Some(&mixed)).unwrap_err();
+    assert_eq!(statuses(), [0, 200]);
+    service.reloader.reload(Vec::new(), Some(&tls())).unwrap();
+    assert_eq!(statuses(), [200, 0]);
 }
 
 #[test]
