@@ -60,7 +60,7 @@ pub(crate) struct ServeArgs {
     /// The file for rejected events [default: refused.ndjson in the store]
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
-    /// A file with tokens, of which requests must send one: TOKEN or TOKEN read,query,write,ingest on each line
+    /// A file of access tokens, one per line: TOKEN, or TOKEN read,query,write,ingest to limit what it may do
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// The server certificate and its chain, in PEM; turns on TLS

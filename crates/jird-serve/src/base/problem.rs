@@ -39,7 +39,7 @@ pub(crate) enum Code {
     Request,
     /// There are no rows, or several, and one was asked for.
     NotOne,
-    /// There is no such table or row.
+    /// The table or row does not exist.
     Unknown,
     /// No foreign key is between two tables.
     NoLink,

@@ -26,7 +26,7 @@ pub struct Settings {
     pub time_field: Option<jird::Path>,
     /// The file to which rejected events are appended; by default `refused.ndjson` in the folder of the store.
     pub quarantine: Option<PathBuf>,
-    /// The tokens of which requests must send one, as `Authorization: Bearer TOKEN`; if there are none, requests need none.
+    /// The access tokens. Each request must present one as `Authorization: Bearer TOKEN`. If empty, requests need no token.
     pub tokens: Vec<Token>,
     /// Names under which clients reach the server, besides `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.

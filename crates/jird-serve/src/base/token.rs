@@ -62,8 +62,8 @@ impl Token {
     /// ```
     ///
     /// # Errors
-    /// If there is none, one is not of visible ASCII characters, or allows something unknown. The text of a token is not
-    /// in the message.
+    /// If the file has no token, a token has other than visible ASCII characters, or a right is unknown. The message never
+    /// shows a token.
     pub fn read_all(text: &str) -> Result<Vec<Self>, Error> {
         let lines =
             (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -74,7 +74,7 @@ impl Token {
             for name in names {
                 let Some((_, right)) = NAMES.iter().find(|(known, _)| *known == name) else {
                     let known = NAMES.map(|(name, _)| name).join(", ");
-                    return Err(Error::new(format!("line {number}: {name:?} is no right: there are {known}")));
+                    return Err(Error::new(format!("line {number}: unknown right {name:?}; the rights are {known}")));
                 };
                 all |= *right as u8;
             }
@@ -82,7 +82,7 @@ impl Token {
             Ok(Self { text: token.to_owned(), rights })
         };
         let tokens = lines.map(token).collect::<Result<Vec<Self>, Error>>()?;
-        if tokens.is_empty() { Err(Error::new("there is no token")) } else { check(&tokens).map(|()| tokens) }
+        if tokens.is_empty() { Err(Error::new("the file has no token")) } else { check(&tokens).map(|()| tokens) }
     }
 }
 

@@ -118,7 +118,7 @@ fn begin(queries: &Queries, order: &Order) -> Result<Process, Stop> {
             Err(error) => last = error,
         }
     }
-    Err(Problem::busy(format!("there is no process for the query: {last}")).into())
+    Err(Problem::busy(format!("the query process did not start: {last}")).into())
 }
 
 /// Whether the process may go on to another query: it is not killed for this one any more.

@@ -108,7 +108,7 @@ fn named(paths: &[PathBuf], tables: Vec<super::message::Table>) -> Vec<Named> {
     named.collect()
 }
 
-/// Why there is no answer.
+/// How the server answers a query that failed.
 fn failure(error: &Error, rows_max: Option<u64>) -> Failure {
     let told = |status: StatusCode| (status, error.to_string());
     let (status, detail) = match error.kind() {

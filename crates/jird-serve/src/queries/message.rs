@@ -54,13 +54,13 @@ pub(crate) enum Told {
     Begun,
     /// The next bytes of the result.
     Part(Vec<u8>),
-    /// The result has reached its end, after so many rows.
+    /// The result is complete, with this many rows.
     Whole { rows: u64 },
-    /// There is no result, or no more of it.
+    /// The query failed, before or after the first bytes of its result.
     Failed(Failure),
 }
 
-/// Why there is no result, as the answer says it.
+/// Why a query failed, as the answer says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) status: u16,

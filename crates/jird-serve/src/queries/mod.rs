@@ -32,5 +32,5 @@ pub(crate) const FORMS: [(Format, &[&str]); 6] = [
     (Format::Parquet, &["application/vnd.apache.parquet"]),
 ];
 
-/// The message for a query that needs more memory than it may take, whoever notices it.
+/// The message for a query that exceeds its memory limit, whether jird or the system notices.
 const MEMORY: &str = "the query needs more memory than this server allows";

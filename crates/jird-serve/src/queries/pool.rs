@@ -9,7 +9,7 @@ use crate::queries::child::VARIABLE;
 use crate::queries::message::{Order, Setup, Told};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Processes that wait for a query.
@@ -131,12 +131,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The folder of the temporary files of all processes, which goes with the server: its own, in that of the system, so
-/// that processes see nobody else's. There is none if it cannot be made.
+/// A private folder for the temporary files of a server's processes, removed with the server. In the system's own folder,
+/// processes could read the files of other programs. `None` if it could not be created.
 struct Temporary(Option<PathBuf>);
 
 impl Temporary {
-    /// One that nobody has made before: the name of another user's could lead anywhere.
+    /// Creates it. A name that exists already may be another user's link to anywhere, and is not used.
     fn new() -> Self {
         const TRIES: usize = 100;
         static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -222,14 +222,51 @@ impl Process {
     /// # Errors
     /// If the process has ended, or makes no sense.
     pub(crate) fn next(&mut self, time: Duration) -> io::Result<Option<Told>> {
-        if time.is_zero() {
-            return Ok(None);
-        }
-        self.to.set_read_timeout(Some(time))?;
-        match Told::read(&mut self.from) {
-            // A message that has begun comes at once.
+        let until = Instant::now() + time;
+        match Told::read(&mut Until { from: &mut self.from, socket: &self.to, until }) {
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(None),
             told => told.map(Some),
         }
+    }
+}
+
+/// Reads until a point in time, in however many pieces the bytes come.
+struct Until<'p> {
+    from: &'p mut BufReader<UnixStream>,
+    socket: &'p UnixStream,
+    until: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.socket.set_read_timeout(Some(left))?;
+        self.from.read(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_message_that_drips_ends_with_its_time() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut from = BufReader::new(ours.try_clone().unwrap());
+        let drip = std::thread::spawn(move || {
+            while theirs.write_all(b"P").is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let until = Instant::now() + Duration::from_millis(100);
+        let error = io::copy(&mut Until { from: &mut from, socket: &ours, until }, &mut io::sink()).unwrap_err();
+        assert!(matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut), "{error}");
+        assert!(until.elapsed() < Duration::from_secs(5));
+        drop((from, ours));
+        drip.join().unwrap();
     }
 }
