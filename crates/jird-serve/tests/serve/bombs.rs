@@ -130,8 +130,7 @@ fn bombs_of_sql_hurt_nobody_else() {
         assert_eq!(halves.map(Result::unwrap).concat(), [""; 0]);
         println!("/health took {most:?} and at most {slowest:?}, the server {} MB", largest >> 20);
         assert!(largest < 200 << 20, "{largest}");
-        // A quiet machine needs 10 ms. One that runs other tests makes now and then one wait for its turn.
-        assert!(most < Duration::from_millis(100) && slowest < Duration::from_millis(500), "{most:?} {slowest:?}");
+        assert!(slowest < Duration::from_millis(100), "{slowest:?}");
     });
     assert_eq!(service.sql("select count(*) as n from many").is(200).tree()[0]["n"], 8192);
     // Those that wait for the next query.
