@@ -167,26 +167,31 @@ pub(crate) fn skips(log: &str) -> Vec<String> {
     skips
 }
 
-/// The lines of a log that tell why it failed: the sections about failed tests, or else the end of the log.
+/// The lines of a log that tell why it failed: the sections about failed tests, or else what compilers call errors, and
+/// the end of the log.
 pub(crate) fn why(log: &str) -> String {
     const LINES: usize = 120;
-    let mut shown: Vec<&str> = Vec::new();
-    let mut failures = false;
+    let mut failures: Vec<&str> = Vec::new();
+    let mut errors: Vec<&str> = Vec::new();
+    let (mut in_failures, mut in_error) = (false, false);
     for line in log.lines() {
-        failures = match line {
-            "failures:" => true,
-            line if line.starts_with("test result:") => false,
-            _ => failures,
-        };
-        if failures || line.starts_with("error") {
-            shown.push(line);
+        in_failures = line == "failures:" || (in_failures && !line.starts_with("test result:"));
+        in_error = line.starts_with("error") || (in_error && !line.trim().is_empty());
+        if in_failures {
+            failures.push(line);
+        } else if in_error {
+            errors.push(line);
         }
     }
-    let told_by_tests = shown.contains(&"failures:");
-    if !told_by_tests {
-        shown = log.lines().collect();
-        shown.drain(..shown.len().saturating_sub(LINES));
-    }
+    let mut shown = if failures.is_empty() {
+        errors.truncate(LINES / 2);
+        let end: Vec<&str> = log.lines().collect();
+        errors.extend(&end[end.len().saturating_sub(LINES - errors.len())..]);
+        errors
+    } else {
+        errors.extend(failures);
+        errors
+    };
     shown.truncate(LINES);
     shown.iter().flat_map(|line| "    ".chars().chain(line.chars().take(300)).chain(['\n'])).collect()
 }
@@ -215,11 +220,12 @@ test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn a_failed_run_shows_its_failed_tests_and_a_failed_build_its_end() {
+    fn a_failed_run_shows_its_failed_tests_and_a_failed_build_its_errors_and_its_end() {
         let run = "noise\nfailures:\n---- a stdout ----\nboom\ntest result: FAILED. 0 passed\nnoise\n";
         assert_eq!(why(run), "    failures:\n    ---- a stdout ----\n    boom\n");
-        let build = "one\n".repeat(500) + "error: the last line\n";
-        assert!(why(&build).ends_with("    error: the last line\n"));
+        let build = "error: useless\n  --> a.rs\n\n".to_owned() + &"one\n".repeat(500) + "the last line\n";
+        assert!(why(&build).starts_with("    error: useless\n      --> a.rs\n    one\n"));
+        assert!(why(&build).ends_with("    the last line\n"));
         assert_eq!(why(&build).lines().count(), 120);
     }
 }

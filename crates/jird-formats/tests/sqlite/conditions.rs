@@ -275,7 +275,7 @@ fn no_row_that_meets_a_condition_on_booleans_is_left_out() {
     let signs = [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le, Comparison::Gt, Comparison::Ge];
     let compare = |op, literal| Predicate::Compare { slot: 0, op, literal };
     let comparisons = || literals().flat_map(move |literal| signs.map(|op| compare(op, literal.clone())));
-    let lists = || literals().map(|literal| Predicate::In { slot: 0, list: vec![literal, number("1")].into() });
+    let lists = || literals().map(|literal| Predicate::In { slot: 0, list: vec![literal, number("1")] });
     let single = || comparisons().chain(lists()).chain([Predicate::IsNull { slot: 0 }]);
     let mut left_out = 0;
     for predicate in single() {
@@ -284,9 +284,7 @@ fn no_row_that_meets_a_condition_on_booleans_is_left_out() {
         left_out += whole.lines().count() - read.lines().count();
     }
     for (one, other) in comparisons().flat_map(|one| comparisons().map(move |other| (one.clone(), other))) {
-        for predicate in
-            [Predicate::And(vec![one.clone(), other.clone()].into()), Predicate::Or(vec![one, other].into())]
-        {
+        for predicate in [Predicate::And(vec![one.clone(), other.clone()]), Predicate::Or(vec![one, other])] {
             let read = lines(Some((&predicate, &paths)));
             assert_eq!(chosen(&read, &predicate).0, chosen(&whole, &predicate).0, "{predicate:?}");
         }

@@ -222,8 +222,8 @@ impl Process {
     /// # Errors
     /// If the process has ended, or makes no sense.
     pub(crate) fn next(&mut self, time: Duration) -> io::Result<Option<Told>> {
-        let until = Instant::now() + time;
-        match Told::read(&mut Until { from: &mut self.from, socket: &self.to, until }) {
+        let end = Instant::now() + time;
+        match Told::read(&mut Until { from: &mut self.from, socket: &self.to, end }) {
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(None),
             told => told.map(Some),
         }
@@ -234,12 +234,12 @@ impl Process {
 struct Until<'p> {
     from: &'p mut BufReader<UnixStream>,
     socket: &'p UnixStream,
-    until: Instant,
+    end: Instant,
 }
 
 impl Read for Until<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -262,10 +262,10 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
-        let until = Instant::now() + Duration::from_millis(100);
-        let error = io::copy(&mut Until { from: &mut from, socket: &ours, until }, &mut io::sink()).unwrap_err();
+        let end = Instant::now() + Duration::from_millis(100);
+        let error = io::copy(&mut Until { from: &mut from, socket: &ours, end }, &mut io::sink()).unwrap_err();
         assert!(matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut), "{error}");
-        assert!(until.elapsed() < Duration::from_secs(5));
+        assert!(end.elapsed() < Duration::from_secs(5));
         drop((from, ours));
         drip.join().unwrap();
     }
