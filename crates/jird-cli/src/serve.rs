@@ -4,11 +4,10 @@ use crate::input::open;
 use crate::outcome::{Outcome, report as say};
 use crate::signals;
 use crate::store_args::{SyncArgument, path_of};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
-use jird_serve::{Server, Settings, Source, Tls, Token};
+use jird_serve::{Listen, Proxy, Server, Settings, Source, Tls, Token};
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -35,6 +34,8 @@ Seq, Elasticsearch (_bulk) and OpenTelemetry (/v1/logs) use:
 A server that other machines can reach needs a token (--token-file), which clients send as
 Authorization: Bearer TOKEN. --tls-cert and --tls-key turn on TLS; without them, put the server
 behind a TLS proxy wherever others could read the traffic.
+/health and /ready are for probes, /metrics is for Prometheus. Behind a proxy, --listen unix:PATH,
+--trust-proxy and --path-prefix help; --keep 30d removes old events.
 On SIGHUP, it reads tokens and certificates again, if it has any.
 On SIGTERM or SIGINT, the server finishes running requests (for at most ten seconds) and exits.";
 
@@ -45,9 +46,9 @@ pub(crate) struct ServeArgs {
     /// What to serve: an SQLite database, an event store, files; NAME=PATH gives a store or file a name
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<OsString>,
-    /// The address and port to listen on
+    /// Where to listen: an address and port, unix:PATH, or systemd for the socket of a .socket unit
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
-    listen: SocketAddr,
+    listen: Listen,
     /// Allow requests that change data
     #[arg(long)]
     write: bool,
@@ -57,6 +58,10 @@ pub(crate) struct ServeArgs {
     /// For a new store: the field that holds the time of an event [default: @t]
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
+    /// Remove events of the store that are older than this, such as 12h or 30d: within an hour, or from files that have
+    /// newer ones within a day
+    #[arg(long, value_name = "AGE", requires = "write", value_parser = age)]
+    keep: Option<Duration>,
     /// The file for rejected events [default: refused.ndjson in the store]
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
@@ -75,6 +80,12 @@ pub(crate) struct ServeArgs {
     /// Allow cross-origin requests from this origin (scheme, host, port). Repeatable
     #[arg(long, value_name = "ORIGIN")]
     cors: Vec<String>,
+    /// A proxy (ADDRESS, ADDRESS/BITS or unix) whose X-Forwarded-For, -Host and -Prefix are believed. Repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    trust_proxy: Vec<Proxy>,
+    /// What all paths begin with, as /jird, if a proxy leaves it there
+    #[arg(long, value_name = "PATH", default_value = "", hide_default_value = true)]
+    path_prefix: String,
     /// Maximum size of a request body [default: 16MiB]
     #[arg(long, value_name = "SIZE")]
     body_max: Option<ByteSize>,
@@ -103,7 +114,7 @@ pub(crate) struct ServeArgs {
 pub(crate) fn run(args: ServeArgs) -> Result<Outcome> {
     let args = Arc::new(args);
     let server = Server::bind(settings(&args)?)?;
-    let (address, stopper, reloader) = (server.address(), server.stopper(), server.reloader());
+    let (stopper, reloader) = (server.stopper(), server.reloader());
     let (ended, is_ended) = channel::<()>();
     signals::first(move || {
         stopper.stop();
@@ -123,7 +134,11 @@ pub(crate) fn run(args: ServeArgs) -> Result<Outcome> {
     if !args.quiet {
         let sources: Vec<_> = args.sources.iter().map(|source| source.to_string_lossy()).collect();
         let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
-        say(&format!("serving {} at {scheme}://{address}", sources.join(", ")));
+        let place = match server.address() {
+            Listen::Tcp(address) => format!("{scheme}://{address}{}", args.path_prefix),
+            other => other.to_string(),
+        };
+        say(&format!("serving {} at {place}", sources.join(", ")));
     }
     server.run()?;
     // Only a signal stops it, and its thread ends the command with the signal's exit code.
@@ -136,12 +151,15 @@ pub(crate) fn run(args: ServeArgs) -> Result<Outcome> {
 fn settings(args: &ServeArgs) -> Result<Settings> {
     let mut settings = Settings::new("");
     settings.sources = args.sources.iter().map(|source| Source::new(source)).collect();
-    settings.listen = args.listen;
+    settings.listen = args.listen.clone();
     settings.write = args.write;
     settings.sync = args.sync.into();
     settings.time_field = args.time_field.as_deref().map(path_of).transpose()?;
     settings.quarantine.clone_from(&args.quarantine);
+    settings.keep = args.keep;
     settings.hosts.clone_from(&args.host);
+    settings.proxies.clone_from(&args.trust_proxy);
+    settings.path_prefix.clone_from(&args.path_prefix);
     settings.cors.clone_from(&args.cors);
     settings.log = !args.quiet;
     settings.tokens = tokens(args)?;
@@ -168,6 +186,16 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
         settings.limits.query_bytes = usize::try_from(bytes.as_u64()).context("--memory-max")?;
     }
     Ok(settings)
+}
+
+/// An age, such as 30d.
+fn age(text: &str) -> Result<Duration> {
+    // What is so long before 1970.
+    let before = jird_store::time::meant(text, 0).ok().filter(|_| !text.contains('-'));
+    match before.and_then(|before| u64::try_from(-before).ok()) {
+        Some(age) if age > 0 => Ok(Duration::from_nanos(age)),
+        _ => bail!("wanted an age such as 90s, 30m, 12h, 30d or 4w"),
+    }
 }
 
 fn tokens(args: &ServeArgs) -> Result<Vec<Token>> {

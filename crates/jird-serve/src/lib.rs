@@ -39,6 +39,7 @@ mod server;
 mod tables;
 
 pub use base::error::Error;
+pub use base::place::{Listen, Proxy};
 pub use base::settings::{Limits, Settings, Source, Tls};
 pub use base::token::Token;
 pub use jird_store::Sync;

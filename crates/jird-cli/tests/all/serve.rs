@@ -6,6 +6,7 @@ use jird_formats::sqlite::rusqlite::Connection;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -133,6 +134,123 @@ fn tokens_are_read_again_on_sighup() {
     fs::write(&tokens, "fifth\n").unwrap();
     served.send("HUP");
     becomes("fifth", "200");
+}
+
+#[test]
+fn the_log_has_the_client_of_a_trusted_proxy_and_no_token() {
+    let folder = with_tasks();
+    fs::write(folder.0.join("tokens"), "s3cret\n").unwrap();
+    let log = folder.0.join("log");
+    let mut command = Command::new(JIRD);
+    command.args(["serve", "tasks.db", "events", "--write", "--token-file", "tokens", "--listen", "unix:socket"]);
+    command.args(["--trust-proxy", "unix", "--trust-proxy", "10.0.0.0/8", "--path-prefix", "/jird"]);
+    let mut child = command.current_dir(&folder.0).stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
+    let socket = folder.0.join("socket");
+    let ask = |target: &str| {
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut socket = loop {
+            match UnixStream::connect(&socket) {
+                Ok(socket) => break socket,
+                Err(error) => assert!(Instant::now() < until, "{error}"),
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        let head = "Host: localhost\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n";
+        let head = format!("{head}X-Forwarded-For: 6.6.6.6, 192.0.2.7, 10.1.1.1\r\n");
+        write!(socket, "POST {target} HTTP/1.1\r\n{head}Content-Length: 0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answer = ask("/jird/ingest?clef&api%4bey=s3cret&a=b");
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(ask("/jird/ingest?apiKey=s3cre").starts_with("HTTP/1.1 401 "));
+    Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.contains("serving tasks.db, events at unix:socket\n"), "{log}");
+    assert!(log.contains("\"target\":\"/jird/ingest?clef&api%4bey=…&a=b\"") && !log.contains("s3cre"), "{log}");
+    assert_eq!(log.matches("\"peer\":\"192.0.2.7\"").count(), 2, "{log}");
+    assert!(!socket.exists());
+}
+
+#[test]
+fn a_socket_of_systemd_is_listened_at() {
+    const PASS: &str = "import os, socket, sys
+listener = socket.socket(getattr(socket, sys.argv[1]))
+listener.bind(('127.0.0.1', 0) if sys.argv[1] == 'AF_INET' else sys.argv[2])
+listener.listen()
+print(listener.getsockname()[1] if sys.argv[1] == 'AF_INET' else '', flush=True)
+os.dup2(listener.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1')
+os.execv(sys.argv[3], sys.argv[3:])";
+    let python = std::env::var("JIRD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    if Command::new(&python).arg("--version").output().is_err() {
+        println!("skipped: python3");
+        return;
+    }
+    let folder = with_tasks();
+    let start = |family: &str, path: &str| {
+        let mut command = Command::new(&python);
+        command.args(["-c", PASS, family, path, JIRD, "serve", "tasks.db", "--quiet", "--listen", "systemd"]);
+        command.current_dir(&folder.0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let get = |mut socket: Box<dyn ReadWrite>| {
+        socket.write_all(b"GET /tasks?select=id HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    for family in ["AF_INET", "AF_UNIX"] {
+        let mut child = start(family, "passed.sock");
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        // Whoever comes before the server is there waits in the socket.
+        let socket: Box<dyn ReadWrite> = if family == "AF_INET" {
+            Box::new(TcpStream::connect(format!("127.0.0.1:{}", port.trim())).unwrap())
+        } else {
+            Box::new(UnixStream::connect(folder.0.join("passed.sock")).unwrap())
+        };
+        let answer = get(socket);
+        assert!(answer.ends_with("[{\"id\":1},\n{\"id\":2}]\n"), "{answer}");
+        // No query has the socket, which would stay open with it.
+        let passed = fs::read_link(format!("/proc/{}/fd/3", child.id())).unwrap();
+        let processes = Command::new("pgrep").arg("-P").arg(child.id().to_string()).output().unwrap().stdout;
+        for process in String::from_utf8(processes).unwrap().lines() {
+            let files = fs::read_dir(format!("/proc/{process}/fd")).unwrap().map(|file| file.unwrap().path());
+            assert!(files.filter_map(|file| fs::read_link(file).ok()).all(|file| file != passed), "{process}");
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let mut command = Command::new(JIRD);
+    let none = command.args(["serve", "tasks.db", "--listen", "systemd"]).current_dir(&folder.0).output().unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(String::from_utf8(none.stderr).unwrap().contains("systemd passed no socket"));
+}
+
+trait ReadWrite: Read + Write {}
+impl<S: Read + Write> ReadWrite for S {}
+
+#[test]
+fn what_an_operator_writes_wrongly_is_told() {
+    let folder = with_tasks();
+    for (args, wanted) in [
+        (&["--keep", "30"][..], "wanted an age such as 90s, 30m, 12h, 30d or 4w"),
+        (&["--keep", "1960-01-01"], "wanted an age"),
+        (&["--keep", "0d"], "wanted an age"),
+        (&["--trust-proxy", "nginx"], "wanted an address such as 10.0.0.7"),
+        (&["--path-prefix", "jird"], "is no prefix of paths, such as /jird"),
+        (&["--listen", "nowhere"], "wanted ADDRESS:PORT such as 127.0.0.1:8082, unix:PATH or systemd"),
+    ] {
+        let output =
+            Command::new(JIRD).args(["serve", "tasks.db", "--write"]).args(args).current_dir(&folder.0).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(wanted), "{said}");
+    }
 }
 
 #[test]

@@ -18,6 +18,13 @@ impl FileId {
         Some(Self { device, number, is_empty: data.len() == 0 })
     }
 
+    /// What is at a path, whatever it is, and without following it.
+    pub(crate) fn of_any(path: &Path) -> Option<Self> {
+        let data = path.symlink_metadata().ok()?;
+        let (device, number) = numbers(&data);
+        Some(Self { device, number, is_empty: data.len() == 0 })
+    }
+
     /// What tells a file or folder from all others.
     #[cfg(feature = "query")]
     pub(crate) fn number(path: &Path) -> Option<(u64, u64)> {
@@ -43,6 +50,18 @@ pub(crate) fn beside<const N: usize>(path: &Path, suffixes: [&str; N]) -> [PathB
         name.push(suffix);
         name.into()
     })
+}
+
+/// Bytes of room on the disk of a path, if the system says so.
+#[cfg(unix)]
+pub(crate) fn room(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn room(_: &Path) -> Option<u64> {
+    None
 }
 
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! The settings of a server.
 
+use crate::base::place::{Listen, Proxy};
 use crate::base::token::Token;
 use jird_store::Sync;
 use std::ffi::{OsStr, OsString};
@@ -15,8 +16,8 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 pub struct Settings {
     /// What is served: at most one SQLite database, at most one event store, and any number of files.
     pub sources: Vec<Source>,
-    /// The address to listen at. One that other machines can reach needs [`tokens`](Self::tokens).
-    pub listen: SocketAddr,
+    /// Where to listen.
+    pub listen: Listen,
     /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
     /// that readers go on during a write.
     pub write: bool,
@@ -24,6 +25,9 @@ pub struct Settings {
     pub sync: Sync,
     /// For a store that is created because it does not exist: the field that holds the time of an event.
     pub time_field: Option<jird::Path>,
+    /// How long the store keeps events, by their times; `None`: for ever. Events that become older go within an hour, those
+    /// beside newer ones in a file are hidden and deleted within a day. Needs [`write`](Self::write).
+    pub keep: Option<Duration>,
     /// The file to which rejected events are appended; by default `refused.ndjson` in the folder of the store.
     pub quarantine: Option<PathBuf>,
     /// The access tokens. Each request must present one as `Authorization: Bearer TOKEN`. If empty, requests need no token.
@@ -34,6 +38,11 @@ pub struct Settings {
     /// Origins from which cross-origin requests are allowed, each as browsers send it: `http://localhost:8000`.
     /// Browsers hide the answers from pages of other origins.
     pub cors: Vec<String>,
+    /// Proxies that are believed what they say of a request in `X-Forwarded-For`, `X-Forwarded-Host` and
+    /// `X-Forwarded-Prefix`: for whom it is, which `Host` was asked, and what was before its path.
+    pub proxies: Vec<Proxy>,
+    /// What each path begins with, as `/jird`; empty: nothing. `/health` and `/ready` are there without it, too.
+    pub path_prefix: String,
     /// The certificate and key for TLS; `None`: connections are not encrypted.
     pub tls: Option<Tls>,
     /// The program, and its arguments, that runs queries in SQL: each in a process of its own, which does nothing but call
@@ -141,14 +150,17 @@ impl Settings {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             sources: vec![Source { name: None, path: path.into() }],
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)).into(),
             write: false,
             sync: Sync::Interval(SYNC_INTERVAL),
             time_field: None,
+            keep: None,
             quarantine: None,
             tokens: Vec::new(),
             hosts: Vec::new(),
             cors: Vec::new(),
+            proxies: Vec::new(),
+            path_prefix: String::new(),
             tls: None,
             queries: None,
             limits: Limits::default(),

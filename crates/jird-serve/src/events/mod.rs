@@ -2,3 +2,4 @@
 
 pub(crate) mod follow;
 pub(crate) mod intake;
+pub(crate) mod upkeep;

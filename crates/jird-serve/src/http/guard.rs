@@ -22,7 +22,8 @@ use std::sync::{PoisonError, RwLock};
 
 /// What is asked of every request.
 pub(crate) struct Guard {
-    address: SocketAddr,
+    /// `None`: a Unix socket.
+    address: Option<SocketAddr>,
     names: Vec<String>,
     tokens: RwLock<Vec<Token>>,
     /// Origins whose pages may ask as this server's own may.
@@ -32,7 +33,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(address: SocketAddr, settings: &Settings) -> Self {
+    pub(crate) fn new(address: Option<SocketAddr>, settings: &Settings) -> Self {
         let Settings { hosts, tokens, cors, tls, .. } = settings;
         let default_port = if tls.is_some() { 443 } else { 80 };
         let tokens = RwLock::new(tokens.clone());
@@ -63,13 +64,14 @@ impl Guard {
         if self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return true;
         }
-        let ip = self.address.ip();
-        let is_near = ip.is_loopback() || ip.is_unspecified();
-        let is_port = host.port_u16().unwrap_or(self.default_port) == self.address.port();
+        let ip = self.address.map(|address| address.ip());
+        let is_near = ip.is_none_or(|ip| ip.is_loopback() || ip.is_unspecified());
+        let port = host.port_u16().unwrap_or(self.default_port);
+        let is_port = self.address.is_some_and(|address| address.port() == port);
         // No name of others leads to these, whatever the port: `docker -p 9000:8082` and `ssh -L` change it.
         match name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
             Ok(address) if address.is_loopback() => is_near,
-            Ok(address) => is_port && (address == ip || ip.is_unspecified()),
+            Ok(address) => is_port && ip.is_some_and(|ip| address == ip || ip.is_unspecified()),
             Err(_) => is_near && name.eq_ignore_ascii_case("localhost"),
         }
     }
@@ -110,7 +112,7 @@ impl Guard {
         let rights_of = |given: &[u8]| rights_of(&tokens, given);
         let in_query = || {
             let parameters = uri::parameters(request.uri.query()).ok()?;
-            parameters.into_iter().find(|(name, _)| name == "apiKey").map(|(_, key)| key)
+            parameters.into_iter().find(|(name, _)| name == uri::API_KEY).map(|(_, key)| key)
         };
         let key = headers.get("x-seq-apikey").map(|key| key.as_bytes().to_vec());
         let key = key.or_else(|| in_query().map(String::into_bytes));

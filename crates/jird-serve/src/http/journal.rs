@@ -1,11 +1,12 @@
 //! The access log, a line of JSON for each request on standard error, and the sums for `/metrics`.
 
+use crate::base::place::Peer;
+use crate::request::uri;
 use hyper::{Method, StatusCode};
 use jird::event::Timestamp;
 use jird::hooks::write_object;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -56,9 +57,9 @@ impl Journal {
     }
 
     /// A request begins.
-    pub(crate) fn begin(self: &Arc<Self>, peer: IpAddr, method: &Method, target: &str) -> Entry {
+    pub(crate) fn begin(self: &Arc<Self>, peer: Peer, method: &Method, target: &str) -> Entry {
         self.active.fetch_add(1, Ordering::Relaxed);
-        let told = self.lines.is_some().then(|| (method.clone(), target.to_owned()));
+        let told = self.lines.is_some().then(|| (method.clone(), uri::without_secrets(target)));
         Entry {
             journal: Arc::clone(self),
             begun: Instant::now(),
@@ -116,7 +117,7 @@ fn gone() -> StatusCode {
 pub(crate) struct Entry {
     journal: Arc<Journal>,
     begun: Instant,
-    peer: IpAddr,
+    peer: Peer,
     /// Method and target, if they are to be told.
     told: Option<(Method, String)>,
     pub(crate) status: StatusCode,

@@ -1,6 +1,7 @@
-//! Bodies, headers, compression, TLS, and access.
+//! Bodies, headers, compression, TLS, access, and what proxies say.
 
 pub(crate) mod body;
+pub(crate) mod forwarded;
 pub(crate) mod guard;
 pub(crate) mod journal;
 pub(crate) mod pack;

@@ -53,6 +53,19 @@ pub(crate) fn parameters(query: Option<&str>) -> Result<Vec<(String, String)>, P
         .collect()
 }
 
+/// The parameter with which programs that send events may give the token.
+pub(crate) const API_KEY: &str = "apiKey";
+
+/// A target as logs may have it: without the token.
+pub(crate) fn without_secrets(target: &str) -> String {
+    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
+    let parts = query.split('&').map(|part| match part.split_once('=') {
+        Some((name, _)) if decoded(name, true).is_ok_and(|name| name == API_KEY) => format!("{name}=…"),
+        _ => part.to_owned(),
+    });
+    format!("{path}?{}", parts.collect::<Vec<_>>().join("&"))
+}
+
 /// A number of rows.
 pub(crate) fn count(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -91,5 +104,18 @@ mod tests {
         }
         assert!(parameters(Some(&"a&".repeat(101))).is_err());
         assert_eq!(segments(&format!("/{}", encoded("a b/ü?"))).unwrap(), ["a b/ü?"]);
+    }
+
+    #[test]
+    fn logs_have_no_tokens() {
+        for (target, shown) in [
+            ("/ingest?clef&apiKey=secret", "/ingest?clef&apiKey=…"),
+            ("/ingest?api%4bey=secret&a=b", "/ingest?api%4bey=…&a=b"),
+            ("/ingest?apiKey=a=b&apiKey=c", "/ingest?apiKey=…&apiKey=…"),
+            ("/apiKey=a?apikey=b", "/apiKey=a?apikey=b"),
+            ("/a", "/a"),
+        ] {
+            assert_eq!(without_secrets(target), shown);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What the server has, as an OpenAPI 3.1 document, made from the tables.
 
+use crate::http::forwarded::Prefix;
 use crate::request::catalog::{Pick, Table};
 use crate::request::uri::encoded;
 use crate::routes::paths;
@@ -10,8 +11,8 @@ use jird_formats::sqlite::{Affinity, ColumnInfo, quote};
 /// Members of an object.
 type Members = Vec<(String, Json)>;
 
-/// The document.
-pub(crate) fn document(state: &State) -> Vec<u8> {
+/// The document, for clients for whom this prefix is before each path.
+pub(crate) fn document(state: &State, prefix: Option<&Prefix>) -> Vec<u8> {
     let (tables, writes, rows_max) = (state.tables(), state.writes_tables(), state.limits.rows);
     let fixed = paths::all(state.store.is_some(), state.has_queries);
     let is_fixed = |table: &Table| fixed.iter().any(|(name, _)| *name == table.info.name());
@@ -26,7 +27,7 @@ pub(crate) fn document(state: &State) -> Vec<u8> {
         }
         schemas.push((name, schema(table)));
     }
-    let document = json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {"title": "jird serve", "version": env!("CARGO_PKG_VERSION")},
         "paths": object(paths),
@@ -38,6 +39,9 @@ pub(crate) fn document(state: &State) -> Vec<u8> {
         },
         "security": [{}, {"token": []}],
     });
+    if let Some(Prefix(prefix)) = prefix.filter(|prefix| !prefix.0.is_empty()) {
+        document["servers"] = json!([{"url": prefix}]);
+    }
     format!("{document}\n").into_bytes()
 }
 

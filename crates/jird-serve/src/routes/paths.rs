@@ -10,6 +10,7 @@ pub(crate) fn all(has_store: bool, has_queries: bool) -> Vec<(&'static str, Json
     };
     let mut all = vec![
         ("health", plain("The server answers", "application/json")),
+        ("ready", plain("The server can do what it promises", "application/json")),
         ("metrics", plain("Counts for Prometheus", "text/plain")),
         ("openapi.json", plain("This description", "application/json")),
         ("sources", sources()),

@@ -1,11 +1,13 @@
 //! What all requests share.
 
 use crate::base::error::Error;
+use crate::base::file::log_of;
 use crate::base::problem::Problem;
 use crate::base::settings::{Limits, Settings};
 use crate::base::sources::{Named, Sources, twice};
 use crate::events::follow::Follow;
 use crate::events::intake::Intake;
+use crate::events::upkeep::Upkeep;
 use crate::http::body::ROOM;
 #[cfg(feature = "query")]
 use crate::queries::Queries;
@@ -13,6 +15,7 @@ use crate::request::catalog::Table;
 use crate::tables::database::{Database, Opened};
 use hyper::StatusCode;
 use jird_store::{Store, is_store};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -44,6 +47,8 @@ pub(crate) struct EventStore {
     pub(crate) follow: Follow,
     /// The way in; `None`: requests may only read.
     pub(crate) intake: Option<Arc<Intake>>,
+    /// `None`: it is left to the one who writes.
+    pub(crate) upkeep: Option<Arc<Upkeep>>,
 }
 
 impl EventStore {
@@ -65,7 +70,8 @@ impl EventStore {
         }
         let open = || Intake::open(&store, settings.sync, settings.quarantine.clone()).map(Arc::new);
         let intake = settings.write.then(open).transpose()?;
-        Ok(Self { name, store, intake, follow: Follow::new(settings.limits.followers) })
+        let upkeep = settings.write.then(|| Arc::new(Upkeep::new(store.clone(), settings.keep)));
+        Ok(Self { name, store, intake, upkeep, follow: Follow::new(settings.limits.followers) })
     }
 
     /// Tells followers that something was appended.
@@ -141,20 +147,42 @@ impl State {
     /// What is going on now, in Prometheus's text format.
     pub(crate) fn metrics(&self) -> String {
         let mut text = String::new();
-        let mut gauge = |name: &str, help: &str, value: usize| {
+        let mut gauge = |name: &str, help: &str, value: u64| {
             let lines = format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
             text += &lines;
         };
         #[cfg(feature = "query")]
         if let Some(queries) = &self.queries {
-            gauge("jird_queries_active", "Queries in SQL that run.", queries.running());
-            gauge("jird_query_processes", "Processes that run queries, or wait for one.", queries.processes());
+            gauge("jird_queries_active", "Queries in SQL that run.", queries.running() as u64);
+            gauge("jird_query_processes", "Processes that run queries, or wait for one.", queries.processes() as u64);
         }
         if let Some(store) = &self.store {
-            gauge("jird_followers_active", "Clients that follow events.", store.follow.followers());
+            gauge("jird_followers_active", "Clients that follow events.", store.follow.followers() as u64);
+            if let Ok(size) = store.store.size() {
+                gauge("jird_store_spans", "Spans of the store.", size.spans);
+                gauge("jird_store_span_bytes", "Bytes of their files.", size.span_bytes);
+                gauge("jird_store_span_events", "Events in spans.", size.span_events);
+                gauge(
+                    "jird_store_log_bytes",
+                    "Bytes of the store's logs, whose events are in no span yet.",
+                    size.log_bytes,
+                );
+            }
+            if let Some(intake) = &store.intake {
+                gauge("jird_events_waiting", "Batches of events that are not durable yet.", intake.waiting());
+            }
+        }
+        if let Some(database) = &self.database {
+            let database = database.last();
+            let bytes = |path: &Path| path.metadata().map_or(0, |data| data.len());
+            gauge("jird_database_bytes", "Bytes of the database's file.", bytes(&database.path));
+            gauge("jird_database_wal_bytes", "Bytes of its write-ahead log.", bytes(&log_of(&database.path)));
+            if let Some(writer) = &database.writer {
+                gauge("jird_writes_waiting", "Requests that wait for their turn to write.", writer.waiting());
+            }
         }
         let streams = self.streams_max - self.streams.available_permits();
-        gauge("jird_streams_active", "Long answers that are being made.", streams);
+        gauge("jird_streams_active", "Long answers that are being made.", streams as u64);
         text
     }
 

@@ -1,25 +1,27 @@
 //! Connections: accepting them, limiting them, and ending them in good order.
 
 use crate::base::error::Error;
+use crate::base::place::{Listen, Peer};
 use crate::base::settings::{Settings, Tls};
 use crate::base::strangers::{Stranger, Strangers};
 use crate::base::token::{self, Token};
+use crate::events::upkeep::{self, Upkeep};
 use crate::http::guard::check_origin;
 use crate::http::tls;
 use crate::server::service::Service;
+use crate::server::socket::{Accepted, Bound};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, Sleep, interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -39,7 +41,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// # let conn = jird_formats::sqlite::open(&path)?;
 /// # conn.execute_batch("create table tasks (id integer primary key)")?;
 /// let server = Server::bind(Settings::new(path))?;
-/// let (address, stopper) = (server.address(), server.stopper());
+/// let (address, stopper) = (server.address().tcp().unwrap(), server.stopper());
 /// let thread = std::thread::spawn(move || server.run());
 /// assert!(std::net::TcpStream::connect(address).is_ok());
 /// stopper.stop();
@@ -47,8 +49,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Server {
-    listener: std::net::TcpListener,
-    address: SocketAddr,
+    bound: Bound,
+    address: Listen,
     service: Arc<Service>,
     tls: Option<Arc<RwLock<TlsAcceptor>>>,
     stopper: Stopper,
@@ -98,28 +100,24 @@ impl Server {
     ///
     /// # Errors
     /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
-    /// token, or if the token, an origin or the certificate is invalid.
+    /// token, or if the token, an origin, the prefix of paths or the certificate is invalid.
     #[expect(clippy::needless_pass_by_value, reason = "who has made settings is done with them")]
     pub fn bind(settings: Settings) -> Result<Self, Error> {
-        let is_near = settings.listen.ip().is_loopback();
-        if settings.tokens.is_empty() && !is_near {
-            return Err(Error::new("a server that other machines can reach needs a token"));
-        }
+        // Before the socket is there, if possible.
+        check_reach(&settings, &settings.listen)?;
         token::check(&settings.tokens)?;
         settings.cors.iter().try_for_each(|origin| check_origin(origin))?;
         let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?.map(|tls| Arc::new(RwLock::new(tls)));
-        let failed = |error| Error::because(format_args!("listening at {}", settings.listen), error);
-        let listener = std::net::TcpListener::bind(settings.listen).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let (bound, address) = Bound::bind(&settings.listen)?;
+        check_reach(&settings, &address)?;
         let (sender, is_stopped) = watch::channel(false);
-        let service = Arc::new(Service::new(&settings, address, is_stopped.clone())?);
-        Ok(Self { listener, address, service, tls, stopper: Stopper(Arc::new(sender)), is_stopped })
+        let service = Arc::new(Service::new(&settings, &address, is_stopped.clone())?);
+        Ok(Self { bound, address, service, tls, stopper: Stopper(Arc::new(sender)), is_stopped })
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Where it listens: with the port that it got, or, if systemd passed the socket, what that is.
+    pub fn address(&self) -> &Listen {
+        &self.address
     }
 
     /// What gives it other tokens and certificates.
@@ -153,10 +151,11 @@ impl Server {
     }
 
     async fn serve(self, runtime: &Runtime) -> Result<(), Error> {
-        let Self { listener, service, tls, stopper: _stopper, mut is_stopped, .. } = self;
-        let listener = TcpListener::from_std(listener).map_err(|error| Error::because("listening", error))?;
+        let Self { bound, service, tls, stopper: _stopper, mut is_stopped, .. } = self;
+        let listener = bound.listener().map_err(|error| Error::because("listening", error))?;
         let watch = runtime.spawn(look_at_schema(Arc::clone(&service)));
         let follow = runtime.spawn(follow(Arc::clone(&service)));
+        let upkeep = service.upkeep().map(|upkeep| runtime.spawn(look_after_store(upkeep)));
         let limits = service.limits();
         let places = Arc::new(Semaphore::new(limits.connections));
         let strangers = Strangers::default();
@@ -172,40 +171,28 @@ impl Server {
                 _ = is_stopped.wait_for(|stopped| *stopped) => break,
                 accepted = accepted => accepted,
             };
-            let (Ok(place), Ok((socket, peer))) = (place, accepted) else {
+            let (Ok(place), Ok(accepted)) = (place, accepted) else {
                 // No more files, or the client is gone already.
                 sleep(Duration::from_millis(20)).await;
                 continue;
             };
-            // Without it an answer may wait for the client's receipt of the one before.
-            let _ = socket.set_nodelay(true);
-            let stall = limits.stall;
-            let socket = Patient { socket, stall, sleep: None };
-            let (service, is_stopped, tls) = (Arc::clone(&service), is_stopped.clone(), tls.clone());
-            let stranger = strangers.come();
-            runtime.spawn(async move {
-                let served = async {
-                    let guest = (peer.ip(), &stranger);
-                    match tls {
-                        None => connection(service, socket, guest, is_stopped).await,
-                        Some(tls) => {
-                            let tls = tls.read().unwrap_or_else(PoisonError::into_inner).clone();
-                            if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
-                                connection(service, socket, guest, is_stopped).await;
-                            }
-                        }
-                    }
-                };
-                tokio::select! {
-                    () = served => {}
-                    () = stranger.gone() => {}
-                }
-                drop(place);
-            });
+            let guest = Guest {
+                service: Arc::clone(&service),
+                tls: tls.clone(),
+                stranger: strangers.come(),
+                is_stopped: is_stopped.clone(),
+                _place: place,
+            };
+            match accepted {
+                Accepted::Tcp(socket, peer) => runtime.spawn(guest.served(socket, peer)),
+                #[cfg(unix)]
+                Accepted::Unix(socket) => runtime.spawn(guest.served(socket, Peer::Unix)),
+            };
         }
         drop(listener);
         watch.abort();
         follow.abort();
+        upkeep.iter().for_each(JoinHandle::abort);
         let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         // Those that take longer are cut.
         let _ = timeout(GRACE, places.acquire_many(all)).await;
@@ -213,29 +200,65 @@ impl Server {
     }
 }
 
-/// Answers the requests of a connection.
-async fn connection(
-    service: Arc<Service>,
-    socket: impl AsyncRead + AsyncWrite + Unpin,
-    (peer, stranger): (IpAddr, &Arc<Stranger>),
-    mut is_stopped: watch::Receiver<bool>,
-) {
-    let stall = service.limits().stall;
-    let io = TokioIo::new(socket);
-    let answer = service_fn(|request| {
-        let (service, stranger) = (Arc::clone(&service), Arc::clone(stranger));
-        async move { Ok::<_, std::convert::Infallible>(service.respond(peer, request, &stranger).await) }
-    });
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(stall).max_buf_size(HEAD_BYTES);
-    let mut connection = pin!(builder.serve_connection(io, answer));
-    // An error is the client's: it sent no HTTP, or it is gone.
-    tokio::select! {
-        biased;
-        _ = connection.as_mut() => return,
-        _ = is_stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
+/// Refuses to let other machines reach a server that asks for no token.
+fn check_reach(settings: &Settings, listen: &Listen) -> Result<(), Error> {
+    let is_near = listen.tcp().is_none_or(|address| address.ip().is_loopback());
+    if settings.tokens.is_empty() && !is_near {
+        return Err(Error::new("a server that other machines can reach needs a token"));
     }
-    let _ = connection.await;
+    Ok(())
+}
+
+/// A connection, and what it takes of the server until it ends.
+struct Guest {
+    service: Arc<Service>,
+    tls: Option<Arc<RwLock<TlsAcceptor>>>,
+    stranger: Arc<Stranger>,
+    is_stopped: watch::Receiver<bool>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Guest {
+    /// Answers requests until the client goes, or is sent away.
+    async fn served<S: AsyncRead + AsyncWrite + Unpin>(mut self, socket: S, peer: Peer) {
+        let stranger = Arc::clone(&self.stranger);
+        let served = async {
+            let stall = self.service.limits().stall;
+            let socket = Patient { socket, stall, sleep: None };
+            let tls = self.tls.as_ref().map(|tls| tls.read().unwrap_or_else(PoisonError::into_inner).clone());
+            match tls {
+                None => self.answer(socket, peer).await,
+                Some(tls) => {
+                    if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
+                        self.answer(socket, peer).await;
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            () = served => {}
+            () = stranger.gone() => {}
+        }
+    }
+
+    async fn answer(&mut self, socket: impl AsyncRead + AsyncWrite + Unpin, peer: Peer) {
+        let Self { service, stranger, is_stopped, .. } = self;
+        let stall = service.limits().stall;
+        let answer = service_fn(|request| {
+            let (service, stranger) = (Arc::clone(service), Arc::clone(stranger));
+            async move { Ok::<_, std::convert::Infallible>(service.respond(peer, request, &stranger).await) }
+        });
+        let mut builder = http1::Builder::new();
+        builder.timer(TokioTimer::new()).header_read_timeout(stall).max_buf_size(HEAD_BYTES);
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), answer));
+        // An error is the client's: it sent no HTTP, or it is gone.
+        tokio::select! {
+            biased;
+            _ = connection.as_mut() => return,
+            _ = is_stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
+        }
+        let _ = connection.await;
+    }
 }
 
 async fn look_at_schema(service: Arc<Service>) {
@@ -249,18 +272,30 @@ async fn look_at_schema(service: Arc<Service>) {
     }
 }
 
+/// Keeps the store in good order.
+async fn look_after_store(upkeep: Arc<Upkeep>) {
+    let mut ticks = interval(upkeep::EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let upkeep = Arc::clone(&upkeep);
+        // Failures are counted, and the next look tries again.
+        let _ = tokio::task::spawn_blocking(move || upkeep.look()).await;
+    }
+}
+
 async fn follow(service: Arc<Service>) {
     service.follow().await;
 }
 
 /// A socket that ends when its client takes nothing for too long.
-struct Patient {
-    socket: TcpStream,
+struct Patient<S> {
+    socket: S,
     stall: Duration,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
+impl<S> Patient<S> {
     fn patience<T>(&mut self, polled: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.sleep = None;
@@ -275,13 +310,13 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_read(cx, buf)
     }
 }
 
-impl AsyncWrite for Patient {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.patience(polled, cx)

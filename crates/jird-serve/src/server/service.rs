@@ -1,12 +1,15 @@
 //! From a request to its answer.
 
 use crate::base::error::Error;
+use crate::base::place::{Listen, Peer};
 use crate::base::problem::Problem;
 use crate::base::settings::{Limits, Settings};
 use crate::base::strangers::Stranger;
 use crate::base::token::{Right, Rights, Token};
 use crate::events::intake::Intake;
+use crate::events::upkeep::Upkeep;
 use crate::http::body::{Body, pass_over};
+use crate::http::forwarded::Forwarded;
 use crate::http::guard::{Guard, needs};
 use crate::http::journal::Journal;
 use crate::request::uri;
@@ -18,17 +21,18 @@ use crate::routes::page::page;
 use crate::routes::read::{Wanted, get, kept};
 use crate::routes::served;
 use crate::routes::state::State;
+use crate::server::ready::Ready;
 use crate::tables::database::Database;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    ALLOW, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use jird_formats::caught;
 use std::future::{Future, poll_fn};
-use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -38,17 +42,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 pub(crate) struct Service {
     state: State,
     guard: Guard,
+    forwarded: Forwarded,
+    ready: Ready,
     journal: Arc<Journal>,
     places: Arc<Semaphore>,
 }
 
 impl Service {
-    pub(crate) fn new(settings: &Settings, address: SocketAddr, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
+    pub(crate) fn new(settings: &Settings, address: &Listen, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
+        let forwarded = Forwarded::new(settings)?;
+        let state = State::new(settings, stopped)?;
         Ok(Self {
-            state: State::new(settings, stopped)?,
+            ready: Ready::new(&state),
+            state,
+            forwarded,
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
-            guard: Guard::new(address, settings),
+            guard: Guard::new(address.tcp(), settings),
         })
     }
 
@@ -61,6 +71,11 @@ impl Service {
         if let Some(store) = &self.state.store {
             store.follow.look(&store.store).await;
         }
+    }
+
+    /// What the store needs from time to time, if the server writes to it.
+    pub(crate) fn upkeep(&self) -> Option<Arc<Upkeep>> {
+        self.state.store.as_ref().and_then(|store| store.upkeep.clone())
     }
 
     /// Ends what writes to the store.
@@ -85,18 +100,15 @@ impl Service {
     /// Answers a request. Every failure is an answer, too.
     ///
     /// Until it has passed the guard, a request takes no place and waits for nothing.
-    pub(crate) async fn respond(
-        &self,
-        peer: IpAddr,
-        request: Request<Incoming>,
-        stranger: &Stranger,
-    ) -> Response<Body> {
+    pub(crate) async fn respond(&self, peer: Peer, request: Request<Incoming>, stranger: &Stranger) -> Response<Body> {
         let is_head = request.method() == Method::HEAD;
-        let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-        let sharing = self.guard.sharing(request.headers());
-        let mut entry = self.journal.begin(peer, request.method(), target);
-        let (parts, body) = request.into_parts();
-        let (mut response, place) = match caught(|| self.admit(&parts)).unwrap_or_else(|words| Err(bug(&words))) {
+        let (mut parts, body) = request.into_parts();
+        let meant = self.forwarded.meant(peer, &mut parts.headers);
+        parts.extensions.insert(meant.prefix.clone());
+        let sharing = self.guard.sharing(&parts.headers);
+        let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
+        let mut entry = self.journal.begin(meant.peer, &parts.method, target);
+        let (mut response, place) = match caught(|| self.admit(&mut parts)).unwrap_or_else(|words| Err(bug(&words))) {
             Ok(Admitted::Answered(response)) => {
                 if matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                     discard(&parts, body, self.state.limits);
@@ -107,11 +119,13 @@ impl Service {
                 stranger.is_known();
                 self.let_in(&parts, body, segments, way).await
             }
+            Ok(Admitted::Ready) => (self.ready.answer(self.knows(&parts)).await, None),
             Err(problem) => {
                 discard(&parts, body, self.state.limits);
                 (told(&problem), None)
             }
         };
+        meant.tell(response.headers_mut());
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         sharing.tell(response.headers_mut());
         entry.status = response.status();
@@ -120,13 +134,19 @@ impl Service {
     }
 
     /// Answers what needs no token, and refuses what lacks it.
-    fn admit(&self, parts: &Parts) -> Result<Admitted, Problem> {
-        // It tells nothing, and probes know only an address.
-        if parts.uri.path() == "/health" {
-            only_get(&parts.method)?;
-            return Ok(Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into())));
+    fn admit(&self, parts: &mut Parts) -> Result<Admitted, Problem> {
+        if let Some(probed) = Self::probed(parts)? {
+            return Ok(probed);
         }
         self.guard.host(parts)?;
+        if self.forwarded.lacks_slash(parts.uri.path()) {
+            return Ok(Admitted::Answered(with_slash()));
+        }
+        parts.uri = self.forwarded.strip(std::mem::take(&mut parts.uri))?;
+        // A proxy may pass them on below the prefix.
+        if let Some(probed) = Self::probed(parts)? {
+            return Ok(probed);
+        }
         if self.guard.is_preflight(parts) {
             return Ok(Admitted::Answered(preflight(&parts.headers)));
         }
@@ -144,6 +164,22 @@ impl Service {
         }
         let rights = self.guard.token(&parts.headers)?;
         Ok(Admitted::In(segments, Way::Path(rights)))
+    }
+
+    /// What probes ask for. It tells next to nothing, and they know only an address.
+    fn probed(parts: &Parts) -> Result<Option<Admitted>, Problem> {
+        let admitted = match parts.uri.path() {
+            "/health" => Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into())),
+            "/ready" => Admitted::Ready,
+            _ => return Ok(None),
+        };
+        only_get(&parts.method)?;
+        Ok(Some(admitted))
+    }
+
+    /// Whether a request passes the guard.
+    fn knows(&self, parts: &Parts) -> bool {
+        self.guard.host(parts).and_then(|()| self.guard.token(&parts.headers)).is_ok()
     }
 
     /// Answers a request that has passed the guard, if there is a place for it.
@@ -202,11 +238,14 @@ impl Service {
                 if let Some(intake) = self.intake() {
                     intake.metrics(&mut metrics);
                 }
+                if let Some(upkeep) = self.upkeep() {
+                    upkeep.metrics(&mut metrics);
+                }
                 return Ok(text("text/plain; version=0.0.4", metrics.into_bytes()));
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
-                return Ok(text("application/json", openapi::document(&self.state)));
+                return Ok(text("application/json", openapi::document(&self.state, parts.extensions.get())));
             }
             #[cfg(feature = "query")]
             ("query", None) if let Some(queries) = &self.state.queries => {
@@ -259,6 +298,8 @@ impl Service {
 enum Admitted {
     /// It has its answer.
     Answered(Response<Body>),
+    /// It asks whether the server can do what it promises.
+    Ready,
     /// It may go on: the segments of its path, and where it leads to.
     In(Vec<String>, Way),
 }
@@ -304,6 +345,14 @@ fn preflight(asked: &HeaderMap) -> Response<Body> {
     }
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     headers.append(VARY, HeaderValue::from_static("access-control-request-headers"));
+    response
+}
+
+/// Leads to the page below a prefix, whose links are relative.
+fn with_slash() -> Response<Body> {
+    let mut response = Response::new(Body::whole(Vec::new()));
+    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    response.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
     response
 }
 

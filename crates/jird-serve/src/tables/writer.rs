@@ -3,6 +3,7 @@
 
 use crate::base::error::Error;
 use crate::base::problem::Problem;
+use crate::base::waits::Waiting;
 use crate::cache::readers::{Budget, limit};
 use crate::http::tag::Tags;
 use crate::request::again::{Meant, meant};
@@ -39,6 +40,7 @@ pub(crate) struct Writer {
     budget: Arc<Budget>,
     time: Duration,
     turns: Arc<Semaphore>,
+    waiting: Waiting,
 }
 
 /// That it is a request's turn to write.
@@ -103,7 +105,13 @@ impl Writer {
             limit(conn, is_retired)
         };
         let budget = prepare(&mut conn).map_err(|error| Error::because(path.display(), error))?;
-        Ok(Self { conn: Mutex::new(Some(conn)), budget, time, turns: Arc::new(Semaphore::new(1)) })
+        Ok(Self {
+            conn: Mutex::new(Some(conn)),
+            budget,
+            time,
+            turns: Arc::new(Semaphore::new(1)),
+            waiting: Waiting::default(),
+        })
     }
 
     /// Waits until no other request writes.
@@ -112,6 +120,7 @@ impl Writer {
     /// 503 if that takes longer than a request may take.
     pub(crate) async fn turn(&self) -> Result<Turn, Problem> {
         let until = Instant::now() + self.time;
+        let _waits = self.waiting.one();
         match timeout(self.time, Arc::clone(&self.turns).acquire_owned()).await {
             Ok(Ok(turn)) => Ok(Turn { until, _turn: turn }),
             _ => Err(Problem::busy("other writes took all the time that this server allows")),
@@ -128,6 +137,21 @@ impl Writer {
         }
         // Without this, it could take the log of another file.
         let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    }
+
+    /// How many wait for their turn.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting.count()
+    }
+
+    /// Begins to write, unless another request writes just now, which shows that it can.
+    ///
+    /// # Errors
+    /// If it cannot, also because another program keeps the database locked for all of this time.
+    pub(crate) fn check(&self, time: Duration) -> Result<(), Problem> {
+        let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() else { return Ok(()) };
+        let held = self.hold(&Turn { until: Instant::now() + time, _turn: turn })?;
+        held.execute_batch("begin immediate; rollback").map_err(|error| Problem::of_statement(&error))
     }
 
     fn hold(&self, turn: &Turn) -> Result<Held<'_>, Problem> {

@@ -96,7 +96,8 @@ impl Service {
         settings.queries = query_process();
         change(&mut settings);
         let server = Server::bind(settings).unwrap();
-        let (address, stopper, reloader) = (server.address(), server.stopper(), server.reloader());
+        let (stopper, reloader) = (server.stopper(), server.reloader());
+        let address = server.address().tcp().unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
         let thread = std::thread::spawn(move || server.run().unwrap());
         Self { address, path, reloader, stopper, thread: Some(thread), _folder: folder, _serving: serving }
     }

@@ -15,6 +15,8 @@ mod kept;
 mod killed;
 #[cfg(unix)]
 mod locks;
+#[cfg(unix)]
+mod operators;
 mod otlp;
 mod page;
 mod postgrest;

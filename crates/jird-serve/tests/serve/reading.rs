@@ -333,7 +333,7 @@ fn the_server_tells_what_it_has_and_does() {
         assert_eq!(document["paths"][path].as_object().unwrap().len(), wanted, "{path}");
     }
     assert!(document["paths"]["/pairs/{id}"].is_null());
-    for path in ["/health", "/metrics", "/openapi.json", "/sources"] {
+    for path in ["/health", "/ready", "/metrics", "/openapi.json", "/sources"] {
         assert!(document["paths"][path]["get"]["responses"]["200"].is_object(), "{path}");
     }
     service.get("/nothing").is(404);

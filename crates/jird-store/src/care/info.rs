@@ -68,7 +68,40 @@ pub struct LogInfo {
     pub file_bytes: u64,
 }
 
+/// What the manifest of a store says, which is quick to ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Size {
+    /// Its spans.
+    pub spans: u64,
+    /// Those of them that have events which retention removed, until a compaction.
+    pub cut_spans: u64,
+    /// The events in spans, those that retention removed included until a compaction.
+    pub span_events: u64,
+    /// Bytes of its spans' files, without their indexes.
+    pub span_bytes: u64,
+    /// Bytes of its logs, whose events are in no span yet.
+    pub log_bytes: u64,
+}
+
 impl Store {
+    /// How large the store is. Reads its manifest, and asks the system for the lengths of its logs.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn size(&self) -> Result<Size, Error> {
+        let manifest = self.folder.manifest()?;
+        let length = |number| self.folder.files.open(&self.folder.log(number)).and_then(|file| file.len());
+        let mut size = Size { spans: manifest.spans.len() as u64, ..Size::default() };
+        for span in &manifest.spans {
+            size.cut_spans += u64::from(span.keep_from.is_some());
+            size.span_events += span.events;
+            size.span_bytes += span.file_bytes;
+        }
+        size.log_bytes = manifest.logs.iter().map(|log| length(log.number).unwrap_or_default()).sum();
+        Ok(size)
+    }
+
     /// What is in the store. Reads logs and tables, and of blocks only the times of those that retention cuts.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ mod verify;
 
 pub use compact::Compacted;
 pub use export::Export;
-pub use info::{Info, LogInfo, SpanInfo};
+pub use info::{Info, LogInfo, Size, SpanInfo};
 pub use restore::Restored;
 pub use retain::Retained;
 pub use verify::Verified;

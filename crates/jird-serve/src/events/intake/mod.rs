@@ -9,6 +9,7 @@ mod quarantine;
 
 use crate::base::error::Error;
 use crate::base::problem::Problem;
+use crate::base::waits::Waiting;
 use append::{Job, append_all};
 use hyper::StatusCode;
 use jird_store::{Batch, Store, Sync, Totals, WriterOptions};
@@ -35,6 +36,7 @@ pub(crate) struct Intake {
     events: AtomicU64,
     bytes: AtomicU64,
     busy: AtomicU64,
+    waiting: Waiting,
 }
 
 impl Intake {
@@ -53,6 +55,7 @@ impl Intake {
             events: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             busy: AtomicU64::new(0),
+            waiting: Waiting::default(),
         })
     }
 
@@ -72,6 +75,7 @@ impl Intake {
         let (events, bytes) = (batch.events(), batch.text().len() as u64);
         let (done, is_done) = oneshot::channel();
         let stopped = || refused("the server is stopping and takes no more events");
+        let _waits = self.waiting.one();
         self.queue.send(Job::Append(batch, done)).map_err(|_| stopped())?;
         let late = |_| refused("the disk is slow: the events are not on it yet, and may still get there");
         let appended = timeout(patience, is_done).await.map_err(late)?.map_err(|_| stopped())?;
@@ -79,6 +83,19 @@ impl Intake {
         self.events.fetch_add(events, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether it takes events.
+    ///
+    /// # Errors
+    /// 503 if the thread that appends has ended.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        if self.queue.is_closed() { Err(refused("the store takes no more events")) } else { Ok(()) }
+    }
+
+    /// Batches that were handed over and are not durable yet.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting.count()
     }
 
     /// A request was told to come back later.

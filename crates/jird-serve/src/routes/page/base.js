@@ -92,7 +92,7 @@ function askForToken(wasWrong) {
     return tokenAsked;
 }
 
-/** Sends a request to this server. What is not a success is thrown as a `Problem`. */
+/** Sends a request to this server, by a path relative to the page, which a proxy may show anywhere. What is not a success is thrown as a `Problem`. */
 async function ask(path, { method = "GET", headers = {}, body, signal } = {}) {
     for (;;) {
         const used = token;
@@ -139,7 +139,7 @@ async function* linesOf(answer) {
 /** Sends SQL, for so many rows if there is a limit; the signal takes it back. */
 function askSql(sql, accept, signal, limit) {
     const headers = { "Content-Type": "application/json", Accept: accept };
-    return ask("/query", { method: "POST", headers, body: JSON.stringify({ sql, limit }), signal });
+    return ask("query", { method: "POST", headers, body: JSON.stringify({ sql, limit }), signal });
 }
 
 /** The rows of a query, at most so many, and whether there are more. */

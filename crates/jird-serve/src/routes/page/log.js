@@ -91,7 +91,7 @@ class LogView {
         for (const name of ["where", "since", "until"]) if (params.has(name)) asked.set(name, params.get(name));
         this.asked = asked.toString();
         asked.set("limit", PAGE_EVENTS);
-        this.next = `/events?${asked}`;
+        this.next = `events?${asked}`;
         const { signal } = this.abort;
         return this.load(true).then(() => {
             if (signal.aborted) return;
@@ -299,7 +299,7 @@ class LogView {
                 asked.delete("since");
                 asked.delete("until");
                 asked.set("follow", "true");
-                const answer = await ask(`/events?${asked}`, { headers, signal });
+                const answer = await ask(`events?${asked}`, { headers, signal });
                 this.follow.dataset.state = "on";
                 wait = 500;
                 let data = [];

@@ -88,7 +88,7 @@ function showPlace({ kind, name }) {
 }
 
 async function askForSources() {
-    const answer = await ask("/sources", { headers: { Accept: "application/json" } });
+    const answer = await ask("sources", { headers: { Accept: "application/json" } });
     sources = await answer.json();
 }
 
@@ -96,7 +96,7 @@ async function begin() {
     const main = document.getElementById("main");
     try {
         await askForSources();
-        hasQueries = await ask("/query", { method: "OPTIONS" }).then(
+        hasQueries = await ask("query", { method: "OPTIONS" }).then(
             () => true,
             (error) => error.status !== 404,
         );

@@ -66,7 +66,7 @@ function fieldFor(kind, value, attributes) {
 class TableView {
     constructor(source) {
         this.source = source;
-        this.path = `/${encodeURIComponent(source.name)}`;
+        this.path = encodeURIComponent(source.name);
         this.isChanged = source.writable && typeof source.key === "string";
         this.grid = new Grid({
             label: `Rows of ${source.name}`,
