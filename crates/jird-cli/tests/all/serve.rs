@@ -175,6 +175,7 @@ fn the_log_has_the_client_of_a_trusted_proxy_and_no_token() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the runner of the tests counts such lines")]
 fn a_socket_of_systemd_is_listened_at() {
     const PASS: &str = "import os, socket, sys
 listener = socket.socket(getattr(socket, sys.argv[1]))

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const NDJSON: (&str, &str) = ("Content-Type", "application/x-ndjson");
 
 /// The answer of a server that is not ready.
-fn unready(answer: Answer) -> jird::Json {
+fn unready(answer: &Answer) -> jird::Json {
     assert_eq!((answer.status, answer.header("content-type")), (503, Some("application/json")));
     jird::from_slice(&answer.body).unwrap()
 }
@@ -56,11 +56,11 @@ fn a_server_is_ready_while_it_can_do_what_it_promises() {
     let other = Connection::open(&service.path).unwrap();
     other.execute_batch("begin immediate").unwrap();
     wait_for("locked", || known().status == 503);
-    let told = unready(known());
+    let told = unready(&known());
     assert_eq!((&told["status"], &told["store"]), (&json!("failed"), &json!("ok")));
     assert!(told["database"].as_str().unwrap().contains("locked"), "{told}");
     // Strangers do not learn why.
-    assert_eq!(unready(service.get("/ready"))["database"], "failed");
+    assert_eq!(unready(&service.get("/ready"))["database"], "failed");
     service.get("/health").is(200);
     other.execute_batch("rollback").unwrap();
     wait_for("free again", || service.get("/ready").status == 200);
@@ -72,7 +72,7 @@ fn a_server_without_its_database_is_not_ready() {
     service.get("/ready").is(200);
     fs::rename(&service.path, service.path.with_extension("away")).unwrap();
     wait_for("gone", || service.get("/ready").status == 503);
-    assert!(unready(service.get("/ready"))["database"].as_str().unwrap().contains("replaced"));
+    assert!(unready(&service.get("/ready"))["database"].as_str().unwrap().contains("replaced"));
     fs::rename(service.path.with_extension("away"), &service.path).unwrap();
     wait_for("back", || service.get("/ready").status == 200);
 }
