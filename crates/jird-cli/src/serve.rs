@@ -28,7 +28,7 @@ With --write, POST inserts rows, PATCH and PUT change them, and DELETE deletes t
 /openapi.json describes all endpoints. A browser shows a page at the same address.
 
 Events are ingested by POST /ingest, one JSON value per line, and by the endpoints that clients of
-Seq, Elasticsearch (_bulk) and OpenTelemetry (/v1/logs) use:
+Seq, Elasticsearch (_bulk), OpenTelemetry (/v1/logs, /v1/traces) and Loki use:
     curl localhost:8082/ingest -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson
 
 A server that other machines can reach needs a token (--token-file), which clients send as

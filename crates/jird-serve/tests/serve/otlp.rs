@@ -113,6 +113,111 @@ fn the_same_record_in_json_becomes_the_same_event() {
     assert_eq!(service.events(), two_events());
 }
 
+/// What becomes of the two spans of the tests that follow.
+fn two_spans() -> [String; 2] {
+    let one = concat!(
+        r#"{"@t":"2024-03-05T07:00:00.123456789Z","@l":"ERROR","@m":"GET /ä","#,
+        r#""@tr":"abababababababababababababababab","@sp":"0c0c0c0c0c0c0c0c","@ps":"0d0d0d0d0d0d0d0d","#,
+        r#""@st":"2024-03-05T07:00:00.111106789Z","@sk":"Server","elapsedMs":12.35,"statusCode":"ERROR","#,
+        r#""statusMessage":"no","traceState":"a=b","flags":257,"droppedAttributesCount":1,"droppedEventsCount":2,"#,
+        r#""droppedLinksCount":3,"attributes":{"n":-1},"events":[{"@t":"2024-03-05T07:00:00.111106790Z","name":"retry","#,
+        r#""droppedAttributesCount":4,"attributes":{"x":true}},{}],"#,
+        r#""links":[{"@tr":"01010101010101010101010101010101","@sp":"0202020202020202","attributes":{"y":null}}],"#,
+    );
+    // It has no end yet, and a kind and a status that are not known.
+    let two = r#"{"@t":"2024-03-05T07:00:00.123456789Z","@st":"2024-03-05T07:00:00.123456789Z","#;
+    [format!("{one}{CONTEXT}}}"), format!("{two}{CONTEXT}}}")]
+}
+
+#[test]
+fn a_span_becomes_an_event() {
+    let service = Service::of_store(|_| ());
+    let minus_one = [3 << 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
+    let event =
+        [fixed64(1, TIME - 12_349_999), field(2, b"retry"), field(3, &pair("x", &[2 << 3, 1])), vec![4 << 3, 4]];
+    let link = [field(1, &[1; 16]), field(2, &[2; 8]), field(4, &pair("y", &[])), field(3, b"later")];
+    // A message may come with its fields in any order.
+    let span = [
+        field(15, &[field(2, b"no"), vec![3 << 3, 2]].concat()),
+        field(1, &[0xab; 16]),
+        field(2, &[0x0c; 8]),
+        field(3, b"a=b"),
+        field(4, &[0x0d; 8]),
+        field(5, "GET /\u{e4}".as_bytes()),
+        vec![6 << 3, 2],
+        fixed64(7, TIME - 12_350_000),
+        fixed64(8, TIME),
+        field(9, &pair("n", &minus_one)),
+        vec![10 << 3, 1],
+        field(11, &event.concat()),
+        field(11, b""),
+        vec![12 << 3, 2],
+        field(13, &link.concat()),
+        vec![14 << 3, 3],
+        // The number 16 takes two bytes.
+        vec![0x85, 1, 1, 1, 0, 0],
+    ];
+    let begun = [fixed64(7, TIME), vec![6 << 3, 9], field(15, &[3 << 3, 7])].concat();
+    let body = request(&[span.concat(), begun]);
+    let answer = service.send("POST", "/v1/traces", &[PROTOBUF], &body);
+    assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/x-protobuf")));
+    assert!(answer.body.is_empty());
+    assert_eq!(service.events(), two_spans());
+}
+
+#[test]
+fn the_same_span_in_json_becomes_the_same_event() {
+    let service = Service::of_store(|_| ());
+    let body = r#"{"resourceSpans": [{
+        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
+        "scopeSpans": [{"scope": {"name": "lib", "version": "1.0"}, "spans": [{
+            "traceId": "ABABABABABABABABABABABABABABABAB", "spanId": "0c0c0c0c0c0c0c0c",
+            "parentSpanId": "0D0D0D0D0D0D0D0D", "traceState": "a=b", "name": "GET /ä", "kind": 2, "flags": 257,
+            "startTimeUnixNano": "1709622000111106789", "endTimeUnixNano": "1709622000123456789",
+            "attributes": [{"key": "n", "value": {"intValue": "-1"}}], "droppedAttributesCount": 1,
+            "events": [{"timeUnixNano": "1709622000111106790", "name": "retry", "droppedAttributesCount": 4,
+                "attributes": [{"key": "x", "value": {"boolValue": true}}]}, {}], "droppedEventsCount": 2,
+            "links": [{"traceId": "01010101010101010101010101010101", "spanId": "0202020202020202",
+                "attributes": [{"key": "y"}]}], "droppedLinksCount": 3,
+            "status": {"message": "no", "code": 2}
+        }, {"startTimeUnixNano": 1709622000123456789, "kind": 9, "status": {"code": 7}}]}]
+    }]}"#;
+    assert_eq!(service.send("POST", "/v1/traces", &[JSON], body.as_bytes()).is(200).text(), "{}");
+    assert_eq!(service.events(), two_spans());
+}
+
+#[test]
+fn spans_that_are_none_are_named_and_the_others_kept() {
+    let service = Service::of_store(|_| ());
+    let spans = [
+        fixed64(8, TIME),
+        field(4, &[1, 2, 3]),
+        field(11, &fixed64(1, u64::MAX)),
+        field(13, &field(1, &[7])),
+        field(15, &[0xff]),
+        fixed64(7, u64::MAX),
+        // The number 16 takes two bytes.
+        vec![0x82, 1, 0],
+    ];
+    let answer = service.send("POST", "/v1/traces", &[PROTOBUF], &request(&spans));
+    assert_eq!(answer.status, 200);
+    let named = "span 2: an identifier has another length than it should; span 3: its time is after the year 2262; \
+        span 4: an identifier has another length than it should; span 5: it is no message of the format; \
+        span 6: its time is after the year 2262; span 7: a field has another type than it should";
+    assert_eq!(answer.body, field(1, &[vec![1 << 3, 6], field(2, named.as_bytes())].concat()));
+    assert_eq!(service.events(), [format!("{{\"@t\":\"2024-03-05T07:00:00.123456789Z\",{CONTEXT}}}")]);
+    assert_eq!(service.refused().len(), 6);
+    let spans = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"parentSpanId":"x"},{"events":[{"timeUnixNano":"soon"}]},5,
+        {"links":[{"spanId":7}]},{"status":{"code":"x"}},{"endTimeUnixNano":"5"}]}]}]}"#;
+    let answer = service.send("POST", "/v1/traces", &[JSON], spans.as_bytes()).is(200).tree();
+    assert_eq!(answer["partialSuccess"]["rejectedSpans"], json!("5"));
+    assert!(answer["partialSuccess"]["errorMessage"].as_str().unwrap().starts_with("span 1: an identifier"));
+    for body in [&b"\x0a\x02\x0a\xff"[..], b"{}"] {
+        assert_eq!(service.send("POST", "/v1/traces", &[PROTOBUF], body).status, 400, "{body:?}");
+    }
+    assert_eq!(service.send("GET", "/v1/traces", &[], b"").status, 405);
+}
+
 #[test]
 fn records_that_are_none_are_named_and_the_others_kept() {
     let service = Service::of_store(|_| ());

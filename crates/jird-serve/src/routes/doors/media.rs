@@ -35,9 +35,9 @@ impl Form {
             Door::Clef if is_clef || is_json => Ok(Self::Lines),
             Door::Raw if is_clef || is_json && asks_clef() => Ok(Self::Lines),
             Door::Bulk(_) if is_lines || is_json || is_elastic => Ok(Self::Lines),
-            Door::Ingest | Door::Raw | Door::Logs if is_json => Ok(Self::Json),
+            Door::Ingest | Door::Raw | Door::Telemetry(_) if is_json => Ok(Self::Json),
             Door::Document(..) if is_json || is_elastic => Ok(Self::Json),
-            Door::Logs if media == PROTOBUF => Ok(Self::Protobuf),
+            Door::Telemetry(_) if media == PROTOBUF => Ok(Self::Protobuf),
             _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, door.wanted())),
         }
     }
@@ -50,7 +50,7 @@ impl Door {
             Self::Clef | Self::Raw => "events come as application/vnd.serilog.clef or application/json",
             Self::Document(..) => "a document comes as application/json",
             Self::Bulk(_) | Self::Elastic(_) => "actions come as application/x-ndjson or application/json",
-            Self::Logs => "logs come as application/x-protobuf or application/json",
+            Self::Telemetry(_) => "logs and traces come as application/x-protobuf or application/json",
         }
     }
 }

@@ -29,6 +29,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
 use jird_store::Batch;
 use media::Form;
+use otlp::Telemetry;
 use std::sync::Arc;
 use taken::Taken;
 use unpack::Packed;
@@ -48,8 +49,8 @@ pub(crate) enum Door {
     Document(String, Option<String>),
     /// What Elasticsearch's clients ask besides: `/`, `/_cluster/health`, `/_refresh`
     Elastic(&'static str),
-    /// `/v1/logs`
-    Logs,
+    /// `/v1/logs` and `/v1/traces`
+    Telemetry(Telemetry),
 }
 
 /// Bodies up to this size are decoded by the thread that serves connections: it takes some 50 µs.
@@ -73,7 +74,8 @@ impl Door {
             [index, "_doc" | "_create", id] => Self::Document(index.to_owned(), Some(id.to_owned())),
             ["_cluster", "health"] | ["_cluster", "health", _] => Self::Elastic(bulk::HEALTH),
             ["_refresh"] | [_, "_refresh"] => Self::Elastic(bulk::REFRESHED),
-            ["v1", "logs"] => Self::Logs,
+            ["v1", "logs"] => Self::Telemetry(Telemetry::Logs),
+            ["v1", "traces"] => Self::Telemetry(Telemetry::Traces),
             [] if matches!(*method, Method::GET | Method::HEAD) && bulk::is_asked(text(headers, &ACCEPT)) => {
                 Self::Elastic(bulk::GREETING)
             }
@@ -89,7 +91,8 @@ impl Door {
             Self::Raw => "/api/events/raw",
             Self::Bulk(_) => "/_bulk",
             Self::Document(..) => "/_doc",
-            Self::Logs => "/v1/logs",
+            Self::Telemetry(Telemetry::Logs) => "/v1/logs",
+            Self::Telemetry(Telemetry::Traces) => "/v1/traces",
             Self::Elastic(_) => "/",
         }
     }
@@ -254,10 +257,9 @@ impl Work {
             (Form::Lines, Door::Bulk(index)) => bulk::take(body, index.as_deref(), settings, limits),
             (Form::Lines, door) => lines::take(body, *door != Door::Ingest, settings, limits),
             (Form::Json, Door::Document(index, id)) => bulk::take_one(body, (index, id.as_deref()), settings, limits),
-            (Form::Json, Door::Logs) => otlp::take_json(body, settings, limits),
+            (form, Door::Telemetry(sent)) => otlp::take(body, (*sent, form), settings, limits),
             (Form::Json, Door::Raw) => seq::take(body, settings, limits),
-            (Form::Json, _) => lines::take_json(body, settings, limits),
-            (Form::Protobuf, _) => otlp::take_protobuf(body, settings, limits),
+            (Form::Json | Form::Protobuf, _) => lines::take_json(body, settings, limits),
         }
     }
 
@@ -271,8 +273,8 @@ impl Work {
             }
             Door::Bulk(_) => json(StatusCode::OK, bulk::answer(taken)),
             Door::Document(..) => json(if is_lost { status } else { StatusCode::CREATED }, bulk::answer_one(taken)),
-            Door::Logs if self.form == Form::Json => json(StatusCode::OK, otlp::answer_json(taken)),
-            Door::Logs => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
+            Door::Telemetry(sent) if self.form == Form::Json => json(StatusCode::OK, otlp::answer_json(*sent, taken)),
+            Door::Telemetry(_) => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
         }
     }
 }
@@ -302,8 +304,10 @@ fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
     let status = problem.status;
     let mut response = match door {
         Door::Bulk(_) | Door::Document(..) | Door::Elastic(_) => json(status, bulk::failure(problem)),
-        Door::Logs if media::is_protobuf(headers) => bytes(status, media::PROTOBUF, otlp::failure_protobuf(problem)),
-        Door::Logs => json(status, otlp::failure_json(problem)),
+        Door::Telemetry(_) if media::is_protobuf(headers) => {
+            bytes(status, media::PROTOBUF, otlp::failure_protobuf(problem))
+        }
+        Door::Telemetry(_) => json(status, otlp::failure_json(problem)),
         _ => bytes(status, "application/problem+json", problem.json()),
     };
     let headers = response.headers_mut();

@@ -1,9 +1,12 @@
-//! Logs as JSON: the same messages with names in camel case, numbers of 64 bits as texts, and identifiers as digits.
+//! Logs and traces as JSON: the same messages with names in camel case, numbers of 64 bits as texts, and identifiers as digits.
 
 use super::super::taken::{Taken, check_room};
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
-use super::record::{Record, close, write_double, write_resource, write_scope};
+use super::parts::{close, write_double, write_resource, write_scope};
+use super::record::Record;
+use super::signal::{Signal, Wrong};
+use super::span::{Item, Span};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
@@ -11,49 +14,43 @@ use jird::event::Numeral;
 use jird::{Kind, Parser, Value};
 use jird_store::{Batch, Settings};
 
-/// What is wrong with a record.
-type Wrong = &'static str;
-
 /// The events of a body.
-pub(in crate::routes::doors) fn take_json<'b>(
-    body: &'b [u8],
-    settings: &Settings,
-    limits: &Limits,
-) -> Result<Taken<'b>, Problem> {
+pub(super) fn take<'b, S: Signal>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
     let mut parser = Parser::new();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
     if root.kind() != Kind::Object {
-        return Err(Problem::bad("the body is not a valid ExportLogsServiceRequest"));
+        return Err(Problem::bad(format!("the body is not a valid {}", S::REQUEST)));
     }
+    let [resources, scopes, all, _] = S::NAMES;
     let time_key = TimeKey::new(settings);
     let mut taken = Taken::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
-        let (mut record, mut text, mut index) = (Record::default(), Vec::new(), 0);
-        for resource_logs in list(root, "resourceLogs") {
+        let (mut signal, mut text, mut index) = (S::default(), Vec::new(), 0);
+        for of_resource in list(root, resources) {
             let mut context = Vec::new();
-            if let Some(resource) = resource_logs.get("resource") {
+            if let Some(resource) = of_resource.get("resource") {
                 write_resource(&attributes(resource, 0).map_err(in_context)?, &mut context);
             }
             let len = context.len();
-            for scope_logs in list(resource_logs, "scopeLogs") {
+            for of_scope in list(of_resource, scopes) {
                 context.truncate(len);
-                if let Some(scope) = scope_logs.get("scope") {
+                if let Some(scope) = of_scope.get("scope") {
                     let part = |name| string(scope, name).map_err(in_context);
                     let attributes = attributes(scope, 0).map_err(in_context)?;
                     write_scope(part("name")?, part("version")?, &attributes, &mut context);
                 }
-                for log_record in list(scope_logs, "logRecords") {
+                for one in list(of_scope, all) {
                     check_room(builder, limits)?;
-                    record.clear();
-                    let written = read(log_record, &mut record)
-                        .and_then(|()| record.write(&time_key, &context, &mut text))
+                    signal.clear();
+                    let written = (signal.read_json(one))
+                        .and_then(|()| signal.write(&time_key, &context, &mut text))
                         .map_err(str::to_owned)
                         .and_then(|()| builder.add(&text).map_err(|error| error.kind().to_string()));
                     if let Err(message) = written {
-                        let offset = log_record.offset();
-                        let raw = &body[offset..offset + log_record.raw().len()];
+                        let offset = one.offset();
+                        let raw = &body[offset..offset + one.raw().len()];
                         let offset = offset as u64;
-                        taken.refuse(|| Refused { index, line: 0, offset, raw, kind: "record", message, column: 0 });
+                        taken.refuse(|| Refused { index, line: 0, offset, raw, kind: S::ONE, message, column: 0 });
                     }
                     index += 1;
                 }
@@ -100,7 +97,8 @@ fn number(message: Value<'_>, name: &str) -> Result<u64, Wrong> {
     number.ok_or("what should be a number is none")
 }
 
-fn read(message: Value<'_>, record: &mut Record) -> Result<(), Wrong> {
+/// Reads a record.
+pub(super) fn read_record(message: Value<'_>, record: &mut Record) -> Result<(), Wrong> {
     if message.kind() != Kind::Object {
         return Err("it is no object");
     }
@@ -117,6 +115,49 @@ fn read(message: Value<'_>, record: &mut Record) -> Result<(), Wrong> {
         any(body, 0, &mut record.body)?;
     }
     record.attributes = attributes(message, 0)?;
+    Ok(())
+}
+
+/// Reads a span.
+pub(super) fn read_span(message: Value<'_>, span: &mut Span) -> Result<(), Wrong> {
+    if message.kind() != Kind::Object {
+        return Err("it is no object");
+    }
+    span.start = number(message, "startTimeUnixNano")?;
+    span.end = number(message, "endTimeUnixNano")?;
+    span.kind = number(message, "kind")?;
+    span.flags = number(message, "flags")?;
+    span.dropped_attributes = number(message, "droppedAttributesCount")?;
+    span.dropped_events = number(message, "droppedEventsCount")?;
+    span.dropped_links = number(message, "droppedLinksCount")?;
+    span.name.extend_from_slice(string(message, "name")?);
+    span.trace_state.extend_from_slice(string(message, "traceState")?);
+    digits(string(message, "traceId")?, 32, &mut span.trace_id)?;
+    digits(string(message, "spanId")?, 16, &mut span.id)?;
+    digits(string(message, "parentSpanId")?, 16, &mut span.parent_id)?;
+    if let Some(status) = part(message, "status") {
+        span.status = number(status, "code")?;
+        span.status_message.extend_from_slice(string(status, "message")?);
+    }
+    span.attributes = attributes(message, 0)?;
+    for event in list(message, "events") {
+        let item = Item {
+            time: number(event, "timeUnixNano")?,
+            name: string(event, "name")?,
+            attributes: &attributes(event, 0)?,
+            dropped: number(event, "droppedAttributesCount")?,
+            ..Item::default()
+        };
+        item.write(&mut span.events)?;
+    }
+    for link in list(message, "links") {
+        let (mut trace_id, mut span_id) = (Vec::new(), Vec::new());
+        digits(string(link, "traceId")?, 32, &mut trace_id)?;
+        digits(string(link, "spanId")?, 16, &mut span_id)?;
+        let (attributes, dropped) = (attributes(link, 0)?, number(link, "droppedAttributesCount")?);
+        let item = Item { trace_id: &trace_id, span_id: &span_id, attributes: &attributes, dropped, ..Item::default() };
+        item.write(&mut span.links)?;
+    }
     Ok(())
 }
 

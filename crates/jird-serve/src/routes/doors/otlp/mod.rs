@@ -1,30 +1,66 @@
-//! OpenTelemetry's logs by OTLP/HTTP, as Protocol Buffers and as JSON.
+//! OpenTelemetry's logs and traces by OTLP/HTTP, as Protocol Buffers and as JSON.
 //!
-//! A log record becomes an event with the names of compact events where they have one: `@t`, `@l`, `@m`, `@tr`, `@sp`.
+//! A log record, or a span, becomes an event with the names of compact events where they have one: `@t`, `@l`, `@m`, `@tr`, `@sp`.
 //! What is the same for many records, resource and scope, stands in each of them, so that an event says all there is to
 //! say of it.
 
 mod json;
+mod parts;
 mod protobuf;
 mod record;
+mod signal;
+mod span;
 mod wire;
 
+use super::media::Form;
 use super::taken::Taken;
 use crate::base::problem::Problem;
+use crate::base::settings::Limits;
+use crate::events::intake::Refused;
 use hyper::StatusCode;
 use jird::hooks::write_object;
-pub(super) use json::take_json;
-pub(super) use protobuf::take_protobuf;
+use jird_store::Settings;
+use record::Record;
+use signal::Signal;
+use span::Span;
 
 /// The most values within each other.
 const DEPTH_MAX: usize = 32;
 /// The most refused records that the answer names.
 const NAMED_MAX: usize = 100;
 
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telemetry {
+    /// `/v1/logs`
+    Logs,
+    /// `/v1/traces`
+    Traces,
+}
+
+/// The events of a body.
+///
+/// # Errors
+/// It is no such request, or has too many events.
+pub(super) fn take<'b>(
+    body: &'b [u8],
+    (sent, form): (Telemetry, Form),
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<Taken<'b>, Problem> {
+    match (sent, form) {
+        (Telemetry::Logs, Form::Protobuf) => protobuf::take::<Record>(body, settings, limits),
+        (Telemetry::Logs, _) => json::take::<Record>(body, settings, limits),
+        (Telemetry::Traces, Form::Protobuf) => protobuf::take::<Span>(body, settings, limits),
+        (Telemetry::Traces, _) => json::take::<Span>(body, settings, limits),
+    }
+}
+
 /// What is wrong with the records that were refused, in one text.
 fn message(taken: &Taken<'_>) -> String {
     let named = taken.refused.iter().take(NAMED_MAX);
-    let mut text: Vec<_> = named.map(|refused| format!("record {}: {}", refused.index + 1, refused.message)).collect();
+    let tell = |refused: &Refused<'_>| format!("{} {}: {}", refused.kind, refused.index + 1, refused.message);
+    let mut text: Vec<_> = named.map(tell).collect();
     let more = taken.refused_count() - text.len() as u64;
     if more > 0 {
         text.push(format!("and {more} more"));
@@ -32,13 +68,17 @@ fn message(taken: &Taken<'_>) -> String {
     text.join("; ")
 }
 
-/// `ExportLogsServiceResponse` in JSON.
-pub(super) fn answer_json(taken: &Taken<'_>) -> Vec<u8> {
+/// The response in JSON.
+pub(super) fn answer_json(sent: Telemetry, taken: &Taken<'_>) -> Vec<u8> {
+    let [.., refused] = match sent {
+        Telemetry::Logs => Record::NAMES,
+        Telemetry::Traces => Span::NAMES,
+    };
     let mut text = Vec::new();
     write_object(&mut text, |object| {
         if !taken.refused.is_empty() {
             object.object("partialSuccess", |object| {
-                object.member("rejectedLogRecords", &taken.refused_count().to_string());
+                object.member(refused, &taken.refused_count().to_string());
                 object.member("errorMessage", &message(taken));
             });
         }
@@ -46,7 +86,7 @@ pub(super) fn answer_json(taken: &Taken<'_>) -> Vec<u8> {
     text
 }
 
-/// `ExportLogsServiceResponse`.
+/// The response, which has the same fields for both.
 pub(super) fn answer_protobuf(taken: &Taken<'_>) -> Vec<u8> {
     let mut answer = Vec::new();
     if !taken.refused.is_empty() {

@@ -1,9 +1,12 @@
-//! Logs as Protocol Buffers: `ExportLogsServiceRequest` of `opentelemetry-proto` 1.x, written to events without a tree.
+//! Logs and traces as Protocol Buffers: the requests of `opentelemetry-proto` 1.x, written to events without a tree.
 
 use super::super::taken::{Taken, check_room};
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
-use super::record::{Record, close, write_base64, write_double, write_resource, write_scope};
+use super::parts::{close, write_base64, write_double, write_resource, write_scope};
+use super::record::Record;
+use super::signal::{Signal, Wrong};
+use super::span::{Item, Span};
 use super::wire::{Field, Fields, Malformed};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
@@ -13,27 +16,20 @@ use jird::hooks::write_string;
 use jird_store::{Batch, BatchBuilder, Settings};
 
 /// The events of a body.
-pub(in crate::routes::doors) fn take_protobuf<'b>(
-    body: &'b [u8],
-    settings: &Settings,
-    limits: &Limits,
-) -> Result<Taken<'b>, Problem> {
+pub(super) fn take<'b, S: Signal>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
     let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
-        let (time_key, taken, record) = (TimeKey::new(settings), Taken::default(), Record::default());
-        let mut logs = Logs { body, builder, limits, time_key, taken, record, text: Vec::new(), index: 0 };
-        logs.request()?;
-        Ok::<_, Problem>(logs.taken)
+        let (time_key, taken, signal) = (TimeKey::new(settings), Taken::default(), S::default());
+        let mut request = Request { body, builder, limits, time_key, taken, signal, text: Vec::new(), index: 0 };
+        request.read()?;
+        Ok::<_, Problem>(request.taken)
     });
     Ok(Taken { batch, ..taken? })
 }
 
 /// The request is not a message of the format; a record that is not one is refused alone.
-fn malformed(_: Malformed) -> Problem {
-    Problem::bad("the body is not a valid ExportLogsServiceRequest")
+fn malformed<S: Signal>(_: Malformed) -> Problem {
+    Problem::bad(format!("the body is not a valid {}", S::REQUEST))
 }
-
-/// What is wrong with a record.
-type Wrong = &'static str;
 
 impl From<Malformed> for Wrong {
     fn from(_: Malformed) -> Self {
@@ -41,13 +37,13 @@ impl From<Malformed> for Wrong {
     }
 }
 
-struct Logs<'b, 'r, 'p> {
+struct Request<'b, 'r, 'p, S> {
     body: &'b [u8],
     builder: &'r mut BatchBuilder<'p>,
     limits: &'r Limits,
     time_key: TimeKey,
     taken: Taken<'b>,
-    record: Record,
+    signal: S,
     text: Vec<u8>,
     index: u64,
 }
@@ -61,24 +57,24 @@ fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = Result<&[u8], M
     })
 }
 
-impl<'b> Logs<'b, '_, '_> {
-    fn request(&mut self) -> Result<(), Problem> {
-        for resource_logs in messages(self.body, 1) {
-            let resource_logs = resource_logs.map_err(malformed)?;
+impl<'b, S: Signal> Request<'b, '_, '_, S> {
+    fn read(&mut self) -> Result<(), Problem> {
+        for of_resource in messages(self.body, 1) {
+            let of_resource = of_resource.map_err(malformed::<S>)?;
             let mut context = Vec::new();
-            for resource in messages(resource_logs, 1) {
+            for resource in messages(of_resource, 1) {
                 context.clear();
-                write_resource(&attributes(resource.map_err(malformed)?, 1).map_err(in_context)?, &mut context);
+                write_resource(&attributes(resource.map_err(malformed::<S>)?, 1).map_err(in_context)?, &mut context);
             }
             let len = context.len();
-            for scope_logs in messages(resource_logs, 2) {
-                let scope_logs = scope_logs.map_err(malformed)?;
-                for scope in messages(scope_logs, 1) {
+            for of_scope in messages(of_resource, 2) {
+                let of_scope = of_scope.map_err(malformed::<S>)?;
+                for scope in messages(of_scope, 1) {
                     context.truncate(len);
-                    self::scope(scope.map_err(malformed)?, &mut context).map_err(in_context)?;
+                    self::scope(scope.map_err(malformed::<S>)?, &mut context).map_err(in_context)?;
                 }
-                for record in messages(scope_logs, 2) {
-                    self.add(record.map_err(malformed)?, &context)?;
+                for one in messages(of_scope, 2) {
+                    self.add(one.map_err(malformed::<S>)?, &context)?;
                 }
                 context.truncate(len);
             }
@@ -89,9 +85,9 @@ impl<'b> Logs<'b, '_, '_> {
     /// Adds a record, or refuses it.
     fn add(&mut self, raw: &'b [u8], context: &[u8]) -> Result<(), Problem> {
         check_room(self.builder, self.limits)?;
-        self.record.clear();
-        let written = read(raw, &mut self.record)
-            .and_then(|()| self.record.write(&self.time_key, context, &mut self.text))
+        self.signal.clear();
+        let written = (self.signal.read(raw))
+            .and_then(|()| self.signal.write(&self.time_key, context, &mut self.text))
             .map_err(str::to_owned)
             .and_then(|()| self.builder.add(&self.text).map_err(|error| error.kind().to_string()));
         let index = self.index;
@@ -99,7 +95,7 @@ impl<'b> Logs<'b, '_, '_> {
         if let Err(message) = written {
             // A slice of the body: where it begins tells its offset.
             let offset = (raw.as_ptr() as usize).saturating_sub(self.body.as_ptr() as usize) as u64;
-            let refused = || Refused { index, line: 0, offset, raw, kind: "record", message, column: 0 };
+            let refused = || Refused { index, line: 0, offset, raw, kind: S::ONE, message, column: 0 };
             self.taken.refuse(refused);
         }
         Ok(())
@@ -134,7 +130,7 @@ fn scope(message: &[u8], context: &mut Vec<u8>) -> Result<(), Wrong> {
 }
 
 /// Reads a record. Fields that are not known are passed over.
-fn read(raw: &[u8], record: &mut Record) -> Result<(), Wrong> {
+pub(super) fn read_record(raw: &[u8], record: &mut Record) -> Result<(), Wrong> {
     for field in Fields(raw) {
         match field? {
             (1, Field::Fixed64(time)) => record.time = time,
@@ -152,6 +148,73 @@ fn read(raw: &[u8], record: &mut Record) -> Result<(), Wrong> {
             (11, Field::Fixed64(time)) => record.observed = time,
             (12, Field::Bytes(name)) => string(name, &mut record.name)?,
             (1..=3 | 5..=12, _) => return Err("a field has another type than it should"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Reads a span.
+pub(super) fn read_span(raw: &[u8], span: &mut Span) -> Result<(), Wrong> {
+    for field in Fields(raw) {
+        match field? {
+            (1, Field::Bytes(id)) => digits(id, 16, &mut span.trace_id)?,
+            (2, Field::Bytes(id)) => digits(id, 8, &mut span.id)?,
+            (3, Field::Bytes(state)) => string(state, &mut span.trace_state)?,
+            (4, Field::Bytes(id)) => digits(id, 8, &mut span.parent_id)?,
+            (5, Field::Bytes(name)) => string(name, &mut span.name)?,
+            (6, Field::Varint(kind)) => span.kind = kind,
+            (7, Field::Fixed64(time)) => span.start = time,
+            (8, Field::Fixed64(time)) => span.end = time,
+            (9, Field::Bytes(attribute)) => key_value(attribute, 0, &mut span.attributes)?,
+            (10, Field::Varint(dropped)) => span.dropped_attributes = dropped,
+            (11, Field::Bytes(event)) => read_event(event, &mut span.events)?,
+            (12, Field::Varint(dropped)) => span.dropped_events = dropped,
+            (13, Field::Bytes(link)) => read_link(link, &mut span.links)?,
+            (14, Field::Varint(dropped)) => span.dropped_links = dropped,
+            (15, Field::Bytes(status)) => read_status(status, span)?,
+            (16, Field::Fixed32(flags)) => span.flags = flags.into(),
+            (1..=16, _) => return Err("a field has another type than it should"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Appends an event of a span.
+fn read_event(raw: &[u8], list: &mut Vec<u8>) -> Result<(), Wrong> {
+    let (mut name, mut time, mut dropped) = (Vec::new(), 0, 0);
+    for field in Fields(raw) {
+        match field? {
+            (1, Field::Fixed64(at)) => time = at,
+            (2, Field::Bytes(bytes)) => string(bytes, &mut name)?,
+            (4, Field::Varint(count)) => dropped = count,
+            _ => {}
+        }
+    }
+    Item { time, name: &name, attributes: &attributes(raw, 3)?, dropped, ..Item::default() }.write(list)
+}
+
+/// Appends a link to another span.
+fn read_link(raw: &[u8], list: &mut Vec<u8>) -> Result<(), Wrong> {
+    let (mut trace_id, mut span_id, mut dropped) = (Vec::new(), Vec::new(), 0);
+    for field in Fields(raw) {
+        match field? {
+            (1, Field::Bytes(id)) => digits(id, 16, &mut trace_id)?,
+            (2, Field::Bytes(id)) => digits(id, 8, &mut span_id)?,
+            (5, Field::Varint(count)) => dropped = count,
+            _ => {}
+        }
+    }
+    let attributes = attributes(raw, 4)?;
+    Item { trace_id: &trace_id, span_id: &span_id, attributes: &attributes, dropped, ..Item::default() }.write(list)
+}
+
+fn read_status(raw: &[u8], span: &mut Span) -> Result<(), Wrong> {
+    for field in Fields(raw) {
+        match field? {
+            (2, Field::Bytes(message)) => string(message, &mut span.status_message)?,
+            (3, Field::Varint(code)) => span.status = code,
             _ => {}
         }
     }
