@@ -15,6 +15,7 @@ mod kept;
 mod killed;
 #[cfg(unix)]
 mod locks;
+mod loki;
 #[cfg(unix)]
 mod operators;
 mod otlp;

@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
 
 pub(super) const PROTOBUF: &str = "application/x-protobuf";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// The form of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +36,9 @@ impl Form {
             Door::Clef if is_clef || is_json => Ok(Self::Lines),
             Door::Raw if is_clef || is_json && asks_clef() => Ok(Self::Lines),
             Door::Bulk(_) if is_lines || is_json || is_elastic => Ok(Self::Lines),
-            Door::Ingest | Door::Raw | Door::Telemetry(_) if is_json => Ok(Self::Json),
+            Door::Ingest | Door::Raw | Door::Telemetry(_) | Door::Loki if is_json => Ok(Self::Json),
             Door::Document(..) if is_json || is_elastic => Ok(Self::Json),
-            Door::Telemetry(_) if media == PROTOBUF => Ok(Self::Protobuf),
+            Door::Telemetry(_) | Door::Loki if media == PROTOBUF => Ok(Self::Protobuf),
             _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, door.wanted())),
         }
     }
@@ -50,6 +51,7 @@ impl Door {
             Self::Clef | Self::Raw => "events come as application/vnd.serilog.clef or application/json",
             Self::Document(..) => "a document comes as application/json",
             Self::Bulk(_) | Self::Elastic(_) => "actions come as application/x-ndjson or application/json",
+            Self::Loki => "streams come as application/x-protobuf or application/json",
             Self::Telemetry(_) => "logs and traces come as application/x-protobuf or application/json",
         }
     }

@@ -1,4 +1,4 @@
-//! The ingestion endpoints: one of our own, and those that the clients of Seq, Elasticsearch and OpenTelemetry expect.
+//! The ingestion endpoints: one of our own, and those that the clients of Seq, Elasticsearch, OpenTelemetry and Loki expect.
 //!
 //! Every endpoint checks access and the kind of the body, receives the body within limits and decompresses it, and puts
 //! its events straight into a batch, which is appended before the response is sent. Anything that is not a valid event
@@ -6,12 +6,15 @@
 
 mod bulk;
 mod lines;
+mod loki;
 mod media;
+mod members;
 mod otlp;
 mod seq;
 mod taken;
 mod time_key;
 mod unpack;
+mod wire;
 
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
@@ -51,6 +54,8 @@ pub(crate) enum Door {
     Elastic(&'static str),
     /// `/v1/logs` and `/v1/traces`
     Telemetry(Telemetry),
+    /// `/loki/api/v1/push`
+    Loki,
 }
 
 /// Bodies up to this size are decoded by the thread that serves connections: it takes some 50 µs.
@@ -74,6 +79,7 @@ impl Door {
             [index, "_doc" | "_create", id] => Self::Document(index.to_owned(), Some(id.to_owned())),
             ["_cluster", "health"] | ["_cluster", "health", _] => Self::Elastic(bulk::HEALTH),
             ["_refresh"] | [_, "_refresh"] => Self::Elastic(bulk::REFRESHED),
+            ["loki", "api", "v1", "push"] => Self::Loki,
             ["v1", "logs"] => Self::Telemetry(Telemetry::Logs),
             ["v1", "traces"] => Self::Telemetry(Telemetry::Traces),
             [] if matches!(*method, Method::GET | Method::HEAD) && bulk::is_asked(text(headers, &ACCEPT)) => {
@@ -93,6 +99,7 @@ impl Door {
             Self::Document(..) => "/_doc",
             Self::Telemetry(Telemetry::Logs) => "/v1/logs",
             Self::Telemetry(Telemetry::Traces) => "/v1/traces",
+            Self::Loki => "/loki/api/v1/push",
             Self::Elastic(_) => "/",
         }
     }
@@ -153,9 +160,8 @@ async fn entered(
 ) -> Result<Response<Body>, Problem> {
     let allowed = door.allowed();
     if parts.method == Method::OPTIONS {
-        let mut response = Response::new(Body::whole(Vec::new()));
+        let mut response = empty(StatusCode::NO_CONTENT);
         response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
-        *response.status_mut() = StatusCode::NO_CONTENT;
         return Ok(response);
     }
     if !allowed.split(", ").any(|known| known == parts.method.as_str()) {
@@ -170,7 +176,7 @@ async fn entered(
     guard.origin(&parts.headers)?;
     let parameters = uri::parameters(parts.uri.query())?;
     let form = Form::of(door, &parts.headers, &parameters)?;
-    let packed = Packed::of(&parts.headers)?;
+    let packed = Packed::of(door, form, &parts.headers)?;
     match door {
         Door::Bulk(index) => bulk::check(index.as_deref(), &parameters)?,
         Door::Document(index, _) => bulk::check(Some(index), &parameters)?,
@@ -258,6 +264,8 @@ impl Work {
             (Form::Lines, door) => lines::take(body, *door != Door::Ingest, settings, limits),
             (Form::Json, Door::Document(index, id)) => bulk::take_one(body, (index, id.as_deref()), settings, limits),
             (form, Door::Telemetry(sent)) => otlp::take(body, (*sent, form), settings, limits),
+            (Form::Json, Door::Loki) => loki::take_json(body, settings, limits),
+            (Form::Protobuf, Door::Loki) => loki::take_protobuf(body, settings, limits),
             (Form::Json, Door::Raw) => seq::take(body, settings, limits),
             (Form::Json | Form::Protobuf, _) => lines::take_json(body, settings, limits),
         }
@@ -273,6 +281,8 @@ impl Work {
             }
             Door::Bulk(_) => json(StatusCode::OK, bulk::answer(taken)),
             Door::Document(..) => json(if is_lost { status } else { StatusCode::CREATED }, bulk::answer_one(taken)),
+            Door::Loki if taken.refused.is_empty() => empty(StatusCode::NO_CONTENT),
+            Door::Loki => bytes(StatusCode::BAD_REQUEST, media::TEXT, loki::answer(taken)),
             Door::Telemetry(sent) if self.form == Form::Json => json(StatusCode::OK, otlp::answer_json(*sent, taken)),
             Door::Telemetry(_) => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
         }
@@ -286,6 +296,12 @@ fn later(intake: &Intake, mut problem: Problem) -> Problem {
         problem.status = StatusCode::TOO_MANY_REQUESTS;
     }
     problem
+}
+
+fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::whole(Vec::new()));
+    *response.status_mut() = status;
+    response
 }
 
 fn json(status: StatusCode, text: Vec<u8>) -> Response<Body> {
@@ -307,6 +323,7 @@ fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
         Door::Telemetry(_) if media::is_protobuf(headers) => {
             bytes(status, media::PROTOBUF, otlp::failure_protobuf(problem))
         }
+        Door::Loki => bytes(status, media::TEXT, format!("{problem}\n").into_bytes()),
         Door::Telemetry(_) => json(status, otlp::failure_json(problem)),
         _ => bytes(status, "application/problem+json", problem.json()),
     };

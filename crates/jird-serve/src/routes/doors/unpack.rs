@@ -1,5 +1,7 @@
 //! Bodies that are compressed: unpacked within the limit of a body and the room of all.
 
+use super::Door;
+use super::media::Form;
 use crate::base::problem::Problem;
 use crate::http::body::{ROOM, Received};
 use crate::request::choice::text;
@@ -21,6 +23,8 @@ pub(super) enum Packed {
     Gzip,
     Deflate,
     Zstd,
+    /// One block.
+    Snappy,
 }
 
 impl Packed {
@@ -28,9 +32,12 @@ impl Packed {
     ///
     /// # Errors
     /// 415.
-    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+    pub(super) fn of(door: &Door, form: Form, headers: &HeaderMap) -> Result<Self, Problem> {
+        // Its clients never say so.
+        let is_snappy = *door == Door::Loki && form == Form::Protobuf;
         let coding = text(headers, &CONTENT_ENCODING).unwrap_or_default();
         match &*coding.trim().to_ascii_lowercase() {
+            "" | "snappy" if is_snappy => Ok(Self::Snappy),
             "" | "identity" => Ok(Self::Plain),
             "gzip" | "x-gzip" => Ok(Self::Gzip),
             "deflate" => Ok(Self::Deflate),
@@ -52,6 +59,14 @@ impl Packed {
     ) -> Result<Vec<u8>, Problem> {
         match self {
             Self::Plain => Ok(body),
+            Self::Snappy => {
+                let len = snap::raw::decompress_len(&body).map_err(|error| broken(&error))?;
+                if len > bytes_max {
+                    return Err(too_long(bytes_max));
+                }
+                received.take_room(rooms, len.div_ceil(ROOM))?;
+                snap::raw::Decoder::new().decompress_vec(&body).map_err(|error| broken(&error))
+            }
             Self::Gzip => read(MultiGzDecoder::new(&body[..]), bytes_max, rooms, received),
             Self::Deflate => read(ZlibDecoder::new(&body[..]), bytes_max, rooms, received),
             Self::Zstd => {
@@ -80,8 +95,7 @@ fn read(
         text.reserve_exact(wanted);
         let read = decoder.by_ref().take(wanted as u64).read_to_end(&mut text).map_err(|error| broken(&error))?;
         if text.len() > bytes_max {
-            let detail = format!("an unpacked body has at most {bytes_max} bytes here");
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+            return Err(too_long(bytes_max));
         }
         if read < wanted {
             return Ok(text);
@@ -89,6 +103,11 @@ fn read(
     }
 }
 
-fn broken(error: &std::io::Error) -> Problem {
+fn too_long(bytes_max: usize) -> Problem {
+    let detail = format!("an unpacked body has at most {bytes_max} bytes here");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+}
+
+fn broken(error: &dyn core::fmt::Display) -> Problem {
     Problem::bad(format!("the body cannot be unpacked: {error}"))
 }

@@ -15,7 +15,7 @@ use jird::{Kind, Parser, Value};
 use jird_store::{Batch, Settings};
 
 /// The events of a body.
-pub(super) fn take<'b, S: Signal>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take<'b, S: Object>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
     let mut parser = Parser::new();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
     if root.kind() != Kind::Object {
@@ -42,7 +42,7 @@ pub(super) fn take<'b, S: Signal>(body: &'b [u8], settings: &Settings, limits: &
                 for one in list(of_scope, all) {
                     check_room(builder, limits)?;
                     signal.clear();
-                    let written = (signal.read_json(one))
+                    let written = (signal.read(one))
                         .and_then(|()| signal.write(&time_key, &context, &mut text))
                         .map_err(str::to_owned)
                         .and_then(|()| builder.add(&text).map_err(|error| error.kind().to_string()));
@@ -61,6 +61,11 @@ pub(super) fn take<'b, S: Signal>(body: &'b [u8], settings: &Settings, limits: &
     result?;
     taken.batch = batch;
     Ok(taken)
+}
+
+/// What is read from an object. Members that are not known are passed over.
+pub(super) trait Object: Signal {
+    fn read(&mut self, message: Value<'_>) -> Result<(), Wrong>;
 }
 
 /// A resource or a scope concerns all of its records.
@@ -97,68 +102,71 @@ fn number(message: Value<'_>, name: &str) -> Result<u64, Wrong> {
     number.ok_or("what should be a number is none")
 }
 
-/// Reads a record.
-pub(super) fn read_record(message: Value<'_>, record: &mut Record) -> Result<(), Wrong> {
-    if message.kind() != Kind::Object {
-        return Err("it is no object");
+impl Object for Record {
+    fn read(&mut self, message: Value<'_>) -> Result<(), Wrong> {
+        if message.kind() != Kind::Object {
+            return Err("it is no object");
+        }
+        self.time = number(message, "timeUnixNano")?;
+        self.observed = number(message, "observedTimeUnixNano")?;
+        self.severity = number(message, "severityNumber")?;
+        self.dropped = number(message, "droppedAttributesCount")?;
+        self.flags = number(message, "flags")?;
+        self.level.extend_from_slice(string(message, "severityText")?);
+        self.name.extend_from_slice(string(message, "eventName")?);
+        digits(string(message, "traceId")?, 32, &mut self.trace_id)?;
+        digits(string(message, "spanId")?, 16, &mut self.span_id)?;
+        if let Some(body) = part(message, "body") {
+            any(body, 0, &mut self.body)?;
+        }
+        self.attributes = attributes(message, 0)?;
+        Ok(())
     }
-    record.time = number(message, "timeUnixNano")?;
-    record.observed = number(message, "observedTimeUnixNano")?;
-    record.severity = number(message, "severityNumber")?;
-    record.dropped = number(message, "droppedAttributesCount")?;
-    record.flags = number(message, "flags")?;
-    record.level.extend_from_slice(string(message, "severityText")?);
-    record.name.extend_from_slice(string(message, "eventName")?);
-    digits(string(message, "traceId")?, 32, &mut record.trace_id)?;
-    digits(string(message, "spanId")?, 16, &mut record.span_id)?;
-    if let Some(body) = part(message, "body") {
-        any(body, 0, &mut record.body)?;
-    }
-    record.attributes = attributes(message, 0)?;
-    Ok(())
 }
 
-/// Reads a span.
-pub(super) fn read_span(message: Value<'_>, span: &mut Span) -> Result<(), Wrong> {
-    if message.kind() != Kind::Object {
-        return Err("it is no object");
+impl Object for Span {
+    fn read(&mut self, message: Value<'_>) -> Result<(), Wrong> {
+        if message.kind() != Kind::Object {
+            return Err("it is no object");
+        }
+        self.start = number(message, "startTimeUnixNano")?;
+        self.end = number(message, "endTimeUnixNano")?;
+        self.kind = number(message, "kind")?;
+        self.flags = number(message, "flags")?;
+        self.dropped_attributes = number(message, "droppedAttributesCount")?;
+        self.dropped_events = number(message, "droppedEventsCount")?;
+        self.dropped_links = number(message, "droppedLinksCount")?;
+        self.name.extend_from_slice(string(message, "name")?);
+        self.trace_state.extend_from_slice(string(message, "traceState")?);
+        digits(string(message, "traceId")?, 32, &mut self.trace_id)?;
+        digits(string(message, "spanId")?, 16, &mut self.id)?;
+        digits(string(message, "parentSpanId")?, 16, &mut self.parent_id)?;
+        if let Some(status) = part(message, "status") {
+            self.status = number(status, "code")?;
+            self.status_message.extend_from_slice(string(status, "message")?);
+        }
+        self.attributes = attributes(message, 0)?;
+        for event in list(message, "events") {
+            let item = Item {
+                time: number(event, "timeUnixNano")?,
+                name: string(event, "name")?,
+                attributes: &attributes(event, 0)?,
+                dropped: number(event, "droppedAttributesCount")?,
+                ..Item::default()
+            };
+            item.write(&mut self.events)?;
+        }
+        for link in list(message, "links") {
+            let (mut trace_id, mut span_id) = (Vec::new(), Vec::new());
+            digits(string(link, "traceId")?, 32, &mut trace_id)?;
+            digits(string(link, "spanId")?, 16, &mut span_id)?;
+            let (attributes, dropped) = (attributes(link, 0)?, number(link, "droppedAttributesCount")?);
+            let item =
+                Item { trace_id: &trace_id, span_id: &span_id, attributes: &attributes, dropped, ..Item::default() };
+            item.write(&mut self.links)?;
+        }
+        Ok(())
     }
-    span.start = number(message, "startTimeUnixNano")?;
-    span.end = number(message, "endTimeUnixNano")?;
-    span.kind = number(message, "kind")?;
-    span.flags = number(message, "flags")?;
-    span.dropped_attributes = number(message, "droppedAttributesCount")?;
-    span.dropped_events = number(message, "droppedEventsCount")?;
-    span.dropped_links = number(message, "droppedLinksCount")?;
-    span.name.extend_from_slice(string(message, "name")?);
-    span.trace_state.extend_from_slice(string(message, "traceState")?);
-    digits(string(message, "traceId")?, 32, &mut span.trace_id)?;
-    digits(string(message, "spanId")?, 16, &mut span.id)?;
-    digits(string(message, "parentSpanId")?, 16, &mut span.parent_id)?;
-    if let Some(status) = part(message, "status") {
-        span.status = number(status, "code")?;
-        span.status_message.extend_from_slice(string(status, "message")?);
-    }
-    span.attributes = attributes(message, 0)?;
-    for event in list(message, "events") {
-        let item = Item {
-            time: number(event, "timeUnixNano")?,
-            name: string(event, "name")?,
-            attributes: &attributes(event, 0)?,
-            dropped: number(event, "droppedAttributesCount")?,
-            ..Item::default()
-        };
-        item.write(&mut span.events)?;
-    }
-    for link in list(message, "links") {
-        let (mut trace_id, mut span_id) = (Vec::new(), Vec::new());
-        digits(string(link, "traceId")?, 32, &mut trace_id)?;
-        digits(string(link, "spanId")?, 16, &mut span_id)?;
-        let (attributes, dropped) = (attributes(link, 0)?, number(link, "droppedAttributesCount")?);
-        let item = Item { trace_id: &trace_id, span_id: &span_id, attributes: &attributes, dropped, ..Item::default() };
-        item.write(&mut span.links)?;
-    }
-    Ok(())
 }
 
 fn digits(id: &[u8], len: usize, text: &mut Vec<u8>) -> Result<(), Wrong> {

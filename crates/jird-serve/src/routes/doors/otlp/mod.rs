@@ -10,10 +10,10 @@ mod protobuf;
 mod record;
 mod signal;
 mod span;
-mod wire;
 
 use super::media::Form;
 use super::taken::Taken;
+use super::wire;
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;

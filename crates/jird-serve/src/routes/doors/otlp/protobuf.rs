@@ -2,12 +2,12 @@
 
 use super::super::taken::{Taken, check_room};
 use super::super::time_key::TimeKey;
+use super::super::wire::{Field, Fields, Malformed, messages, utf8};
 use super::DEPTH_MAX;
 use super::parts::{close, write_base64, write_double, write_resource, write_scope};
 use super::record::Record;
 use super::signal::{Signal, Wrong};
 use super::span::{Item, Span};
-use super::wire::{Field, Fields, Malformed};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
@@ -16,7 +16,7 @@ use jird::hooks::write_string;
 use jird_store::{Batch, BatchBuilder, Settings};
 
 /// The events of a body.
-pub(super) fn take<'b, S: Signal>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take<'b, S: Message>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
     let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
         let (time_key, taken, signal) = (TimeKey::new(settings), Taken::default(), S::default());
         let mut request = Request { body, builder, limits, time_key, taken, signal, text: Vec::new(), index: 0 };
@@ -26,15 +26,14 @@ pub(super) fn take<'b, S: Signal>(body: &'b [u8], settings: &Settings, limits: &
     Ok(Taken { batch, ..taken? })
 }
 
+/// What is read from a message. Fields that are not known are passed over.
+pub(super) trait Message: Signal {
+    fn read(&mut self, raw: &[u8]) -> Result<(), Wrong>;
+}
+
 /// The request is not a message of the format; a record that is not one is refused alone.
 fn malformed<S: Signal>(_: Malformed) -> Problem {
     Problem::bad(format!("the body is not a valid {}", S::REQUEST))
-}
-
-impl From<Malformed> for Wrong {
-    fn from(_: Malformed) -> Self {
-        "it is no message of the format"
-    }
 }
 
 struct Request<'b, 'r, 'p, S> {
@@ -48,16 +47,7 @@ struct Request<'b, 'r, 'p, S> {
     index: u64,
 }
 
-/// The messages in the fields of this number.
-fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = Result<&[u8], Malformed>> {
-    Fields(message).filter_map(move |field| match field {
-        Ok((number, Field::Bytes(bytes))) if number == wanted => Some(Ok(bytes)),
-        Ok(_) => None,
-        Err(error) => Some(Err(error)),
-    })
-}
-
-impl<'b, S: Signal> Request<'b, '_, '_, S> {
+impl<'b, S: Message> Request<'b, '_, '_, S> {
     fn read(&mut self) -> Result<(), Problem> {
         for of_resource in messages(self.body, 1) {
             let of_resource = of_resource.map_err(malformed::<S>)?;
@@ -129,56 +119,58 @@ fn scope(message: &[u8], context: &mut Vec<u8>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Reads a record. Fields that are not known are passed over.
-pub(super) fn read_record(raw: &[u8], record: &mut Record) -> Result<(), Wrong> {
-    for field in Fields(raw) {
-        match field? {
-            (1, Field::Fixed64(time)) => record.time = time,
-            (2, Field::Varint(severity)) => record.severity = severity,
-            (3, Field::Bytes(text)) => string(text, &mut record.level)?,
-            (5, Field::Bytes(body)) => {
-                record.body.clear();
-                any(body, 0, &mut record.body)?;
+impl Message for Record {
+    fn read(&mut self, raw: &[u8]) -> Result<(), Wrong> {
+        for field in Fields(raw) {
+            match field? {
+                (1, Field::Fixed64(time)) => self.time = time,
+                (2, Field::Varint(severity)) => self.severity = severity,
+                (3, Field::Bytes(text)) => string(text, &mut self.level)?,
+                (5, Field::Bytes(body)) => {
+                    self.body.clear();
+                    any(body, 0, &mut self.body)?;
+                }
+                (6, Field::Bytes(attribute)) => key_value(attribute, 0, &mut self.attributes)?,
+                (7, Field::Varint(dropped)) => self.dropped = dropped,
+                (8, Field::Fixed32(flags)) => self.flags = flags.into(),
+                (9, Field::Bytes(id)) => digits(id, 16, &mut self.trace_id)?,
+                (10, Field::Bytes(id)) => digits(id, 8, &mut self.span_id)?,
+                (11, Field::Fixed64(time)) => self.observed = time,
+                (12, Field::Bytes(name)) => string(name, &mut self.name)?,
+                (1..=3 | 5..=12, _) => return Err("a field has another type than it should"),
+                _ => {}
             }
-            (6, Field::Bytes(attribute)) => key_value(attribute, 0, &mut record.attributes)?,
-            (7, Field::Varint(dropped)) => record.dropped = dropped,
-            (8, Field::Fixed32(flags)) => record.flags = flags.into(),
-            (9, Field::Bytes(id)) => digits(id, 16, &mut record.trace_id)?,
-            (10, Field::Bytes(id)) => digits(id, 8, &mut record.span_id)?,
-            (11, Field::Fixed64(time)) => record.observed = time,
-            (12, Field::Bytes(name)) => string(name, &mut record.name)?,
-            (1..=3 | 5..=12, _) => return Err("a field has another type than it should"),
-            _ => {}
         }
+        Ok(())
     }
-    Ok(())
 }
 
-/// Reads a span.
-pub(super) fn read_span(raw: &[u8], span: &mut Span) -> Result<(), Wrong> {
-    for field in Fields(raw) {
-        match field? {
-            (1, Field::Bytes(id)) => digits(id, 16, &mut span.trace_id)?,
-            (2, Field::Bytes(id)) => digits(id, 8, &mut span.id)?,
-            (3, Field::Bytes(state)) => string(state, &mut span.trace_state)?,
-            (4, Field::Bytes(id)) => digits(id, 8, &mut span.parent_id)?,
-            (5, Field::Bytes(name)) => string(name, &mut span.name)?,
-            (6, Field::Varint(kind)) => span.kind = kind,
-            (7, Field::Fixed64(time)) => span.start = time,
-            (8, Field::Fixed64(time)) => span.end = time,
-            (9, Field::Bytes(attribute)) => key_value(attribute, 0, &mut span.attributes)?,
-            (10, Field::Varint(dropped)) => span.dropped_attributes = dropped,
-            (11, Field::Bytes(event)) => read_event(event, &mut span.events)?,
-            (12, Field::Varint(dropped)) => span.dropped_events = dropped,
-            (13, Field::Bytes(link)) => read_link(link, &mut span.links)?,
-            (14, Field::Varint(dropped)) => span.dropped_links = dropped,
-            (15, Field::Bytes(status)) => read_status(status, span)?,
-            (16, Field::Fixed32(flags)) => span.flags = flags.into(),
-            (1..=16, _) => return Err("a field has another type than it should"),
-            _ => {}
+impl Message for Span {
+    fn read(&mut self, raw: &[u8]) -> Result<(), Wrong> {
+        for field in Fields(raw) {
+            match field? {
+                (1, Field::Bytes(id)) => digits(id, 16, &mut self.trace_id)?,
+                (2, Field::Bytes(id)) => digits(id, 8, &mut self.id)?,
+                (3, Field::Bytes(state)) => string(state, &mut self.trace_state)?,
+                (4, Field::Bytes(id)) => digits(id, 8, &mut self.parent_id)?,
+                (5, Field::Bytes(name)) => string(name, &mut self.name)?,
+                (6, Field::Varint(kind)) => self.kind = kind,
+                (7, Field::Fixed64(time)) => self.start = time,
+                (8, Field::Fixed64(time)) => self.end = time,
+                (9, Field::Bytes(attribute)) => key_value(attribute, 0, &mut self.attributes)?,
+                (10, Field::Varint(dropped)) => self.dropped_attributes = dropped,
+                (11, Field::Bytes(event)) => read_event(event, &mut self.events)?,
+                (12, Field::Varint(dropped)) => self.dropped_events = dropped,
+                (13, Field::Bytes(link)) => read_link(link, &mut self.links)?,
+                (14, Field::Varint(dropped)) => self.dropped_links = dropped,
+                (15, Field::Bytes(status)) => read_status(status, self)?,
+                (16, Field::Fixed32(flags)) => self.flags = flags.into(),
+                (1..=16, _) => return Err("a field has another type than it should"),
+                _ => {}
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Appends an event of a span.
@@ -228,10 +220,6 @@ fn string(bytes: &[u8], text: &mut Vec<u8>) -> Result<(), Wrong> {
         write_string(utf8(bytes)?, text);
     }
     Ok(())
-}
-
-fn utf8(bytes: &[u8]) -> Result<&str, Wrong> {
-    core::str::from_utf8(bytes).map_err(|_| "a text is not UTF-8")
 }
 
 fn digits(id: &[u8], len: usize, text: &mut Vec<u8>) -> Result<(), Wrong> {

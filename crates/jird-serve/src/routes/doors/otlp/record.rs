@@ -1,7 +1,7 @@
 //! From a log record to an event.
 
+use super::super::members::Members;
 use super::super::time_key::TimeKey;
-use super::parts::Members;
 
 /// What a record says, each part as JSON; what is empty was not said.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! From a span of a trace to an event, with the names that Seq's compact events have for spans.
 
+use super::super::members::Members;
 use super::super::time_key::TimeKey;
-use super::parts::Members;
 
 /// What a span says, each part as JSON; what is empty was not said.
 #[derive(Debug, Default)]

@@ -71,6 +71,29 @@ impl<'a> Fields<'a> {
     }
 }
 
+impl From<Malformed> for &'static str {
+    fn from(_: Malformed) -> Self {
+        "it is no message of the format"
+    }
+}
+
+/// The messages in the fields of this number.
+pub(super) fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = Result<&[u8], Malformed>> {
+    Fields(message).filter_map(move |field| match field {
+        Ok((number, Field::Bytes(bytes))) if number == wanted => Some(Ok(bytes)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    })
+}
+
+/// A text of a message.
+///
+/// # Errors
+/// It is not UTF-8.
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, &'static str> {
+    core::str::from_utf8(bytes).map_err(|_| "a text is not UTF-8")
+}
+
 /// Appends a field that is a number.
 pub(super) fn write_number(number: u64, value: u64, out: &mut Vec<u8>) {
     write_varint(number << 3, out);
