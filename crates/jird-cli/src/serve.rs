@@ -58,8 +58,7 @@ pub(crate) struct ServeArgs {
     /// For a new store: the field that holds the time of an event [default: @t]
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
-    /// Remove events of the store that are older than this, such as 12h or 30d: within an hour, or from files that have
-    /// newer ones within a day
+    /// Remove events older than this, such as 12h or 30d: they are hidden within an hour, and deleted within a day
     #[arg(long, value_name = "AGE", requires = "write", value_parser = age)]
     keep: Option<Duration>,
     /// The file for rejected events [default: refused.ndjson in the store]
@@ -80,10 +79,10 @@ pub(crate) struct ServeArgs {
     /// Allow cross-origin requests from this origin (scheme, host, port). Repeatable
     #[arg(long, value_name = "ORIGIN")]
     cors: Vec<String>,
-    /// A proxy (ADDRESS, ADDRESS/BITS or unix) whose X-Forwarded-For, -Host and -Prefix are believed. Repeatable
+    /// Trust the X-Forwarded-For, -Host and -Prefix of a proxy: ADDRESS, ADDRESS/BITS or unix. Repeatable
     #[arg(long, value_name = "ADDRESS")]
     trust_proxy: Vec<Proxy>,
-    /// What all paths begin with, as /jird, if a proxy leaves it there
+    /// Prefix of all paths, such as /jird, if the proxy does not remove it
     #[arg(long, value_name = "PATH", default_value = "", hide_default_value = true)]
     path_prefix: String,
     /// Maximum size of a request body [default: 16MiB]

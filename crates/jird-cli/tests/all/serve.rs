@@ -241,6 +241,7 @@ fn what_an_operator_writes_wrongly_is_told() {
         (&["--keep", "30"][..], "wanted an age such as 90s, 30m, 12h, 30d or 4w"),
         (&["--keep", "1960-01-01"], "wanted an age"),
         (&["--keep", "0d"], "wanted an age"),
+        (&["--keep", "30d"], "old events are removed from an event store that the server writes to: there is none"),
         (&["--trust-proxy", "nginx"], "wanted an address such as 10.0.0.7"),
         (&["--path-prefix", "jird"], "is no prefix of paths, such as /jird"),
         (&["--listen", "nowhere"], "wanted ADDRESS:PORT such as 127.0.0.1:8082, unix:PATH or systemd"),

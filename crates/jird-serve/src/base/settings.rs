@@ -25,8 +25,8 @@ pub struct Settings {
     pub sync: Sync,
     /// For a store that is created because it does not exist: the field that holds the time of an event.
     pub time_field: Option<jird::Path>,
-    /// How long the store keeps events, by their times; `None`: for ever. Events that become older go within an hour, those
-    /// beside newer ones in a file are hidden and deleted within a day. Needs [`write`](Self::write).
+    /// How long the store keeps events, by their times; `None`: for ever. Older events are hidden within an hour, and deleted
+    /// within a day. Needs a store and [`write`](Self::write).
     pub keep: Option<Duration>,
     /// The file to which rejected events are appended; by default `refused.ndjson` in the folder of the store.
     pub quarantine: Option<PathBuf>,
@@ -38,8 +38,8 @@ pub struct Settings {
     /// Origins from which cross-origin requests are allowed, each as browsers send it: `http://localhost:8000`.
     /// Browsers hide the answers from pages of other origins.
     pub cors: Vec<String>,
-    /// Proxies that are believed what they say of a request in `X-Forwarded-For`, `X-Forwarded-Host` and
-    /// `X-Forwarded-Prefix`: for whom it is, which `Host` was asked, and what was before its path.
+    /// Proxies whose `X-Forwarded-For`, `X-Forwarded-Host` and `X-Forwarded-Prefix` are trusted: for whom a request is, which
+    /// `Host` was asked, and what was before its path. They must set all three.
     pub proxies: Vec<Proxy>,
     /// What each path begins with, as `/jird`; empty: nothing. `/health` and `/ready` are there without it, too.
     pub path_prefix: String,

@@ -99,6 +99,8 @@ impl Follow {
         let mut response = Response::new(Body::stream(chunks, GiveUp::new(|| ())));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // nginx would collect them.
+        response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
         Ok(response)
     }
 }

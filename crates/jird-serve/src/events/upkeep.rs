@@ -1,21 +1,27 @@
 //! What a server does for its store from time to time: events that are too old go, and small spans become large ones.
 
-use jird_store::{Error, Store};
+use crate::events::intake::Intake;
+use jird_store::{Compacted, Error, Store};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often the store is looked at.
 pub(crate) const EVERY: Duration = Duration::from_mins(1);
 /// So many spans more than after the last compaction are worth another one.
 const SPANS: u64 = 8;
+/// The most bytes of spans that are merged because they are many: one event with an old time makes all spans overlap.
+const MERGED_BYTES: u64 = 1 << 30;
 /// How long events that are hidden may stay in files.
-const CUT_MAX: Duration = Duration::from_hours(24);
+const HIDDEN_MAX: Duration = Duration::from_hours(24);
+/// How long a compaction rests that has failed: for lack of room, mostly.
+const REST: Duration = Duration::from_hours(1);
 
 /// The upkeep of a store.
 pub(crate) struct Upkeep {
     store: Store,
+    intake: Arc<Intake>,
     /// Events that are older than this go.
     keep: Option<Duration>,
     last: Mutex<Last>,
@@ -28,30 +34,41 @@ pub(crate) struct Upkeep {
 #[derive(Default)]
 struct Last {
     retained: Option<Instant>,
-    compacted: Option<Instant>,
-    /// The spans afterwards.
+    /// A compaction that deleted what is hidden.
+    deleted: Option<Instant>,
+    failed: Option<Instant>,
+    /// Events are hidden in files that have newer ones.
+    has_hidden: bool,
+    /// The least number of spans since the last compaction.
     spans: u64,
 }
 
 impl Upkeep {
-    pub(crate) fn new(store: Store, keep: Option<Duration>) -> Self {
-        let counts = [(); 3].map(|()| AtomicU64::new(0));
-        let [removed, merged, failed] = counts;
-        Self { store, keep, last: Mutex::default(), removed, merged, failed }
+    pub(crate) fn new(store: Store, intake: Arc<Intake>, keep: Option<Duration>) -> Self {
+        let [removed, merged, failed] = [(); 3].map(|()| AtomicU64::new(0));
+        Self { store, intake, keep, last: Mutex::default(), removed, merged, failed }
     }
 
-    /// Does what is due.
-    ///
-    /// # Errors
-    /// Those of the store; the next look tries again.
-    pub(crate) fn look(&self) -> Result<(), Error> {
+    /// Does what is due. What fails is counted, and done later.
+    pub(crate) fn look(&self) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = self.retain(&mut last).and_then(|()| self.compact(&mut last));
-        self.failed.fetch_add(done.is_err().into(), Relaxed);
-        done
+        if self.retain(&mut last).is_err() {
+            self.failed.fetch_add(1, Relaxed);
+        }
+        if last.failed.is_some_and(|at| at.elapsed() < REST) {
+            return;
+        }
+        last.failed = match self.compact(&mut last) {
+            Ok(compacted) if compacted.damage.is_empty() => None,
+            _ => {
+                self.failed.fetch_add(1, Relaxed);
+                Some(Instant::now())
+            }
+        };
     }
 
-    /// A twenty-fourth of the time that events are kept, at least a minute and at most an hour, may go by until they are gone.
+    /// A twenty-fourth of the time that events are kept, at least a minute and at most an hour, may go by until they are
+    /// gone.
     fn retain(&self, last: &mut Last) -> Result<(), Error> {
         let Some(keep) = self.keep else { return Ok(()) };
         let every = (keep / 24).clamp(EVERY, Duration::from_hours(1));
@@ -61,22 +78,32 @@ impl Upkeep {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let before = now.checked_sub(keep).and_then(|before| i64::try_from(before.as_nanos()).ok());
         if let Some(before) = before {
-            self.removed.fetch_add(self.store.retain(before)?.events_removed, Relaxed);
+            let retained = self.store.retain(before)?;
+            self.removed.fetch_add(retained.events_removed, Relaxed);
+            last.has_hidden |= retained.cut > 0;
         }
         last.retained = Some(Instant::now());
         Ok(())
     }
 
-    fn compact(&self, last: &mut Last) -> Result<(), Error> {
+    fn compact(&self, last: &mut Last) -> Result<Compacted, Error> {
         let size = self.store.size()?;
-        let is_old = last.compacted.is_none_or(|at| at.elapsed() > CUT_MAX);
-        if size.spans < last.spans + SPANS && !(size.cut_spans > 0 && is_old) {
-            return Ok(());
-        }
-        self.merged.fetch_add(self.store.compact()?.merged, Relaxed);
-        last.compacted = Some(Instant::now());
+        last.spans = last.spans.min(size.spans);
+        let has_hidden = last.has_hidden || size.cut_spans > 0;
+        let compacted = if has_hidden && last.deleted.is_none_or(|at| at.elapsed() > HIDDEN_MAX) {
+            // Those in logs are deleted by not going into spans.
+            self.intake.seal()?;
+            let compacted = self.store.compact()?;
+            (last.has_hidden, last.deleted) = (false, Some(Instant::now()));
+            compacted
+        } else if size.spans >= last.spans + SPANS {
+            self.store.compact_small(MERGED_BYTES)?
+        } else {
+            return Ok(Compacted::default());
+        };
+        self.merged.fetch_add(compacted.merged, Relaxed);
         last.spans = self.store.size()?.spans;
-        Ok(())
+        Ok(compacted)
     }
 
     /// Appends the sums in Prometheus's text format.

@@ -18,6 +18,7 @@ use jird_store::{Store, is_store};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::spawn_blocking;
 
 /// What is served, and the room that requests may take.
 pub(crate) struct State {
@@ -70,7 +71,7 @@ impl EventStore {
         }
         let open = || Intake::open(&store, settings.sync, settings.quarantine.clone()).map(Arc::new);
         let intake = settings.write.then(open).transpose()?;
-        let upkeep = settings.write.then(|| Arc::new(Upkeep::new(store.clone(), settings.keep)));
+        let upkeep = intake.clone().map(|intake| Arc::new(Upkeep::new(store.clone(), intake, settings.keep)));
         Ok(Self { name, store, intake, upkeep, follow: Follow::new(settings.limits.followers) })
     }
 
@@ -88,6 +89,11 @@ impl State {
         if let (false, Some(file)) = (settings.has_queries(), files.first()) {
             let (path, lack) = (file.path.display(), if cfg!(feature = "query") { "server" } else { "build" });
             return Err(Error::new(format!("{path}: files are read by queries, which this {lack} lacks")));
+        }
+        if settings.keep.is_some() && !(store.is_some() && settings.write) {
+            return Err(Error::new(
+                "old events are removed from an event store that the server writes to: there is none",
+            ));
         }
         let store = store.map(|named| EventStore::open(named, settings)).transpose()?;
         #[cfg(feature = "query")]
@@ -145,7 +151,10 @@ impl State {
     }
 
     /// What is going on now, in Prometheus's text format.
-    pub(crate) fn metrics(&self) -> String {
+    pub(crate) async fn metrics(&self) -> String {
+        // It reads files.
+        let store = self.store.as_ref().map(|store| store.store.clone());
+        let size = spawn_blocking(move || store.and_then(|store| store.size().ok())).await.ok().flatten();
         let mut text = String::new();
         let mut gauge = |name: &str, help: &str, value: u64| {
             let lines = format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
@@ -158,9 +167,9 @@ impl State {
         }
         if let Some(store) = &self.store {
             gauge("jird_followers_active", "Clients that follow events.", store.follow.followers() as u64);
-            if let Ok(size) = store.store.size() {
+            if let Some(size) = size {
                 gauge("jird_store_spans", "Spans of the store.", size.spans);
-                gauge("jird_store_span_bytes", "Bytes of their files.", size.span_bytes);
+                gauge("jird_store_span_bytes", "Bytes of their files, without the indexes.", size.span_bytes);
                 gauge("jird_store_span_events", "Events in spans.", size.span_events);
                 gauge(
                     "jird_store_log_bytes",

@@ -104,12 +104,13 @@ impl Ready {
             return last.found.clone();
         }
         let promises = Arc::clone(&self.promises);
-        let mut running = last.running.take().unwrap_or_else(|| spawn_blocking(move || promises.tried()));
+        // It stays there if this request ends before it does.
+        let running = last.running.get_or_insert_with(|| spawn_blocking(move || promises.tried()));
         let failed = |why: String| vec![Found { what: "server", lack: Some(why) }];
-        last.found = if let Ok(tried) = timeout(PATIENCE, &mut running).await {
+        last.found = if let Ok(tried) = timeout(PATIENCE, running).await {
+            last.running = None;
             tried.unwrap_or_else(|error| failed(error.to_string()))
         } else {
-            last.running = Some(running);
             failed(format!("it takes more than {} s", PATIENCE.as_secs()))
         };
         last.at = Some(Instant::now());
@@ -130,7 +131,8 @@ impl Promises {
         }
         if let Some((store, intake)) = &self.store {
             one("store", &|| {
-                store.snapshot().map_err(|error| Problem::busy(error.to_string()))?;
+                // What is quick: strangers may ask.
+                store.size().map_err(|error| Problem::busy(error.to_string()))?;
                 intake.as_ref().map_or(Ok(()), |intake| intake.check())
             });
         }
@@ -144,6 +146,8 @@ impl Promises {
         #[cfg(feature = "query")]
         if let Some(queries) = &self.queries {
             one("query", &|| {
+                // One that runs shows that they do.
+                let Ok(_place) = queries.place() else { return Ok(()) };
                 let process = queries.take().map_err(|error| Problem::busy(error.to_string()))?;
                 queries.give(process);
                 Ok(())

@@ -234,7 +234,7 @@ impl Service {
         match (name, &id) {
             ("metrics", None) => {
                 only_get(&parts.method)?;
-                let mut metrics = self.journal.metrics() + &self.state.metrics();
+                let mut metrics = self.journal.metrics() + &self.state.metrics().await;
                 if let Some(intake) = self.intake() {
                     intake.metrics(&mut metrics);
                 }

@@ -27,6 +27,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -144,13 +145,17 @@ impl Writer {
         self.waiting.count()
     }
 
-    /// Begins to write, unless another request writes just now, which shows that it can.
+    /// Begins to write. Waits on this thread, which is one of a runtime's for that.
     ///
     /// # Errors
-    /// If it cannot, also because another program keeps the database locked for all of this time.
+    /// If it cannot within this time, also because of other requests or programs.
     pub(crate) fn check(&self, time: Duration) -> Result<(), Problem> {
-        let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() else { return Ok(()) };
-        let held = self.hold(&Turn { until: Instant::now() + time, _turn: turn })?;
+        let until = Instant::now() + time;
+        let turn = timeout(time, Arc::clone(&self.turns).acquire_owned());
+        let Ok(Ok(turn)) = Handle::current().block_on(turn) else {
+            return Err(Problem::busy(format!("other writes take more than {} ms", time.as_millis())));
+        };
+        let held = self.hold(&Turn { until, _turn: turn })?;
         held.execute_batch("begin immediate; rollback").map_err(|error| Problem::of_statement(&error))
     }
 

@@ -33,7 +33,7 @@ fn lines_with_labels_become_events_in_both_forms() {
     let body = r#"{"streams": [
         {"stream": {"job": "shop", "level": "warn"}, "values": [["1000000005", "a \"b\" ä"]]},
         {"stream": {"job": "\u0001"}, "values": [["2000000005", "{\"n\":1}", {"level": "info", "id": "7"}]]},
-        {"values": [["3000000005", "", {}]]}, {"stream": {"x": "y"}}
+        {"values": [["3000000005", "", {}]]}, {"stream": {"x": "y"}, "values": []}
     ]}"#;
     let service = Service::of_store(|_| ());
     let answer = service.send("POST", PUSH, &[JSON], body.as_bytes());
@@ -87,7 +87,11 @@ fn lines_that_are_none_are_named_and_the_others_kept() {
 #[test]
 fn what_is_no_push_is_refused_whole() {
     let service = Service::of_store(|settings| settings.limits.body_bytes = 1 << 20);
-    for body in ["[]", "{}", "{\"streams\": 1}", "{\"streams\": ["] {
+    // What Loki took before, too: nobody is told that lines are there that are not.
+    let older = r#"{"streams":[{"labels":"{a=\"b\"}","entries":[{"ts":"2024-01-01T00:00:00Z","line":"x"}]}]}"#;
+    let nearly =
+        [r#"{"streams":[1]}"#, r#"{"streams":[{"stream":{}}]}"#, r#"{"streams":[{"stream":{},"values":{"a":1}}]}"#];
+    for body in ["[]", "{}", "{\"streams\": 1}", "{\"streams\": [", older].iter().chain(&nearly) {
         assert_eq!(service.send("POST", PUSH, &[JSON], body.as_bytes()).status, 400, "{body}");
     }
     for body in [&b"no block of Snappy"[..], &packed(b"\x0a\xff"), b"\xff\xff\xff\xff"] {
@@ -100,6 +104,17 @@ fn what_is_no_push_is_refused_whole() {
     assert_eq!(service.send("POST", PUSH, &[("Content-Type", "text/plain")], b"x").status, 415);
     assert_eq!(service.send("GET", PUSH, &[], b"").status, 405);
     assert!(service.events().is_empty());
+    // Lines that are refused take time, too: each of these would be longer than a record may be.
+    let labels = format!("{{a=\"{}\"}}", "\\x01".repeat(200_000));
+    let len = labels.len();
+    let labels =
+        [&[1 << 3 | 2, len as u8 | 128, (len >> 7) as u8 | 128, (len >> 14) as u8][..], labels.as_bytes()].concat();
+    let stream = [labels, [2 << 3 | 2, 0].repeat(50_000)].concat();
+    let len = stream.len();
+    let body = [&[1 << 3 | 2, len as u8 | 128, (len >> 7) as u8 | 128, (len >> 14) as u8][..], &stream].concat();
+    let begun = std::time::Instant::now();
+    assert_eq!(service.send("POST", PUSH, &[PROTOBUF], &packed(&body)).status, 413);
+    assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
     // Labels are in each of their lines.
     let long = format!(
         "{{\"streams\":[{{\"stream\":{{\"a\":\"{}\"}},\"values\":[{}]}}]}}",

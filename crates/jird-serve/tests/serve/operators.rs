@@ -96,6 +96,34 @@ fn many_probes_are_one_try() {
 }
 
 #[test]
+fn a_probe_that_goes_away_leaves_its_try_to_the_next() {
+    let service = both(|_| ());
+    let other = Connection::open(&service.path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    for _ in 0..3 {
+        let mut socket = service.connect();
+        socket.write_all(&service.request("GET", "/ready", &[], b"")).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(unready(&service.get("/ready"))["database"], "the database is locked by another program");
+}
+
+#[test]
+fn a_server_whose_writes_wait_is_not_ready() {
+    let service = both(|_| ());
+    let other = Connection::open(&service.path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    std::thread::scope(|scope| {
+        let writes: Vec<_> =
+            (0..2).map(|_| scope.spawn(|| service.json("POST", "/tasks", r#"{"title": "x"}"#).status)).collect();
+        std::thread::sleep(Duration::from_millis(200));
+        let told = unready(&service.get("/ready"))["database"].as_str().unwrap().to_owned();
+        assert!(told.contains("other writes") || told.contains("locked"), "{told}");
+        writes.into_iter().for_each(|write| assert_eq!(write.join().unwrap(), 503));
+    });
+}
+
+#[test]
 fn metrics_have_sizes_and_what_waits() {
     let service = both(|_| ());
     service.json("POST", "/tasks", r#"{"title": "x"}"#).is(201);
@@ -206,6 +234,32 @@ fn all_paths_may_have_a_prefix() {
     let mut settings = Settings::new(&service.path);
     settings.path_prefix = "jird".into();
     assert!(Server::bind(settings).is_err());
+}
+
+#[test]
+fn events_that_are_hidden_are_deleted_also_from_logs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events");
+    let store = Store::create(&path, &jird_store::Settings::default()).unwrap();
+    let writer = store.writer(&WriterOptions::default()).unwrap();
+    let lines = b"{\"@t\":\"1999-01-01T00:00:00Z\",\"a\":\"OLDOLDOLD\"}\n{\"@t\":\"2099-01-01T00:00:00Z\",\"a\":\"NEWNEWNEW\"}\n";
+    let batch = jird_store::Batch::prepare(lines, store.settings(), &mut |_, _, error| panic!("{error}"));
+    writer.append(batch).unwrap();
+    writer.finish().unwrap();
+    // Nothing of it is compressed in a log.
+    let has = |wanted: &[u8]| {
+        let all = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
+        all.filter_map(|file| fs::read(file).ok()).any(|bytes| bytes.windows(wanted.len()).any(|part| part == wanted))
+    };
+    assert!(has(b"OLDOLDOLD") && store.size().unwrap().spans == 0);
+    let service = Service::start(folder, path.clone(), |settings| {
+        settings.write = true;
+        settings.keep = Some(Duration::from_hours(1));
+    });
+    wait_for("it is hidden", || events(&path).len() == 1);
+    wait_for("it is deleted", || !has(b"OLDOLDOLD"));
+    wait_for("the other is in a span", || store.size().unwrap().spans == 1);
+    assert!(service.get("/events").is(200).text().contains("NEWNEWNEW"));
 }
 
 #[test]

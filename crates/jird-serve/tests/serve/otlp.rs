@@ -264,12 +264,19 @@ fn a_request_that_is_none_is_refused_whole() {
         // Its code, and a message.
         assert_eq!(answer.body[..3], [1 << 3, 3, 2 << 3 | 2]);
     }
-    for body in ["[]", "{\"resourceLogs\":", "{\"resourceLogs\":[{\"resource\":{\"attributes\":[{\"key\":1}]}}]}"] {
+    for body in [
+        "{\"resourceLogs\":{}}",
+        "{\"resourceLogs\":[{\"scopeLogs\":5}]}",
+        "[]",
+        "{\"resourceLogs\":",
+        "{\"resourceLogs\":[{\"resource\":{\"attributes\":[{\"key\":1}]}}]}",
+    ] {
         let answer = service.send("POST", "/v1/logs", &[JSON], body.as_bytes());
         assert_eq!((answer.status, answer.tree()["code"].clone()), (400, json!(3)), "{body}");
         assert!(answer.tree()["message"].is_string());
     }
     assert!(service.events().is_empty());
+    assert_eq!(service.send("POST", "/v1/logs", &[JSON], b"{\"resourceLogs\":null}").is(200).text(), "{}");
     assert_eq!(service.send("POST", "/v1/logs", &[JSON], b"{}").is(200).text(), "{}");
     assert_eq!(service.send("POST", "/v1/logs", &[PROTOBUF], b"").status, 200);
 }

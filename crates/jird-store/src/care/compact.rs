@@ -38,11 +38,21 @@ impl Store {
     /// `Locked` if another compaction is at work. What was merged before an error stays so; of the rest, nothing is left.
     /// Spans are not merged, and that is an error in the end, if the disk lacks the room for the new one and some more, which a writer may need meanwhile.
     pub fn compact(&self) -> Result<Compacted, Error> {
+        self.compact_small(u64::MAX)
+    }
+
+    /// As [`compact`](Self::compact), but for spans that would be merged with each other and whose files have more than this many
+    /// bytes together: they stay as they are.
+    ///
+    /// # Errors
+    /// As `compact`.
+    pub fn compact_small(&self, bytes: u64) -> Result<Compacted, Error> {
         let _lock = care_lock(&self.folder)?;
         let mut compacted = Compacted::default();
         let manifest = self.folder.manifest()?;
         let mut lack = Ok(());
-        for group in plan(&manifest) {
+        let is_small = |group: &Vec<SpanEntry>| group.iter().map(|span| span.file_bytes).sum::<u64>() <= bytes;
+        for group in plan(&manifest).into_iter().filter(is_small) {
             match has_room(&self.folder, &group) {
                 Ok(()) => compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?,
                 // Others may be smaller, and make room.

@@ -5,6 +5,7 @@ use super::stream::{StreamPiece, StreamPieces};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::policy::RECORD_BYTES_MAX;
+use core::convert::Infallible;
 use serde_core::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -59,7 +60,14 @@ pub fn typed_on<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send +
         let work = Arc::clone(&work);
         thread::spawn(move || decode_pieces(&work));
     }
-    thread::spawn(move || cut(reader, &pieces, &results));
+    // The others end after this one, which begins when all are detached: glibc reads from a thread after detaching it (its
+    // bug 19951), which is a crash if the thread has ended by then and its stack is gone.
+    let (held, detached) = sync_channel::<Infallible>(0);
+    drop(thread::spawn(move || {
+        let _ = detached.recv();
+        cut(reader, &pieces, &results);
+    }));
+    drop(held);
     Typed { made, ready: VecDeque::new() }
 }
 

@@ -218,16 +218,18 @@ impl Folder {
     fn answer_of_pipes(&self, sql: &str, options: Options) -> Result<(String, Report), jird_query::Error> {
         thread::scope(|scope| {
             let mut names = Vec::new();
-            let mut readers = Vec::new();
+            let (mut readers, mut writers) = (Vec::new(), Vec::new());
             for file in &self.files {
                 let (reader, mut writer) = io::pipe().expect("a pipe can be made");
                 // It fails if the query does not read to the end.
-                scope.spawn(move || writer.write_all(read(file).as_bytes()));
+                writers.push(scope.spawn(move || writer.write_all(read(file).as_bytes())));
                 names.push(format!("/dev/fd/{}", reader.as_raw_fd()));
                 readers.push(reader);
             }
             let answer = answer(sql, names, options);
             drop(readers);
+            // Who lets go of a thread that is about to end may crash (bug 19951 of glibc).
+            writers.into_iter().for_each(|writer| drop(writer.join().expect("it writes, or fails")));
             answer
         })
     }

@@ -13,6 +13,8 @@ const GROUP_BYTES: usize = 4 << 20;
 pub(super) enum Job {
     /// Append a batch, and say when it is durable.
     Append(Batch, Done),
+    /// Put all that is in logs into spans, and say so.
+    Seal(Done),
     /// Nothing more comes.
     End,
 }
@@ -21,16 +23,28 @@ pub(super) type Done = oneshot::Sender<Result<(), Error>>;
 
 /// Appends what comes until it is told to end.
 pub(super) fn append_all(writer: Writer, mut jobs: UnboundedReceiver<Job>) -> Result<Totals, Error> {
-    while let Some(Job::Append(batch, done)) = jobs.blocking_recv() {
+    while let Some(job) = jobs.blocking_recv() {
+        let (batch, done) = match job {
+            Job::Append(batch, done) => (batch, done),
+            Job::Seal(done) => {
+                let _ = done.send(writer.seal());
+                continue;
+            }
+            Job::End => break,
+        };
         let mut group =
             Group { writer: &writer, joined: Batch::default(), joining: vec![], appended: vec![], bytes: 0 };
         group.add(batch, done);
-        let mut is_end = false;
+        let (mut sealed, mut is_end) = (None, false);
         while group.bytes < GROUP_BYTES
             && let Ok(job) = jobs.try_recv()
         {
             match job {
                 Job::Append(batch, done) => group.add(batch, done),
+                Job::Seal(done) => {
+                    sealed = Some(done);
+                    break;
+                }
                 Job::End => {
                     is_end = true;
                     break;
@@ -38,6 +52,9 @@ pub(super) fn append_all(writer: Writer, mut jobs: UnboundedReceiver<Job>) -> Re
             }
         }
         group.finish();
+        if let Some(done) = sealed {
+            let _ = done.send(writer.seal());
+        }
         if is_end {
             break;
         }

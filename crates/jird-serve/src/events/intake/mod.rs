@@ -93,6 +93,17 @@ impl Intake {
         if self.queue.is_closed() { Err(refused("the store takes no more events")) } else { Ok(()) }
     }
 
+    /// Puts all that is in logs into spans, and waits for that on this thread.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) fn seal(&self) -> Result<(), jird_store::Error> {
+        let (done, is_done) = oneshot::channel();
+        // A server that stops seals by itself what is much.
+        let sent = self.queue.send(Job::Seal(done));
+        sent.map_or(Ok(()), |()| is_done.blocking_recv().unwrap_or(Ok(())))
+    }
+
     /// Batches that were handed over and are not durable yet.
     pub(crate) fn waiting(&self) -> u64 {
         self.waiting.count()

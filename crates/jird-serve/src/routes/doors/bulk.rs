@@ -5,7 +5,7 @@
 //! `create` does, and `update` and `delete` are refused, each by its item in the answer.
 
 use super::lines::{Lines, is_object, no_object};
-use super::taken::{Taken, check_room, malformed, write};
+use super::taken::{Taken, malformed, write};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
@@ -73,7 +73,7 @@ pub(super) fn take<'b>(
         let (mut parser, mut lines, mut text) = (Parser::new(), Lines::new(body), Vec::new());
         let mut count = 0;
         while let Some((line, number, offset)) = lines.next() {
-            check_room(builder, limits)?;
+            taken.check_room(builder, 0, limits)?;
             count += 1;
             if count > ACTIONS_MAX {
                 let detail = format!("a body has at most {ACTIONS_MAX} actions here");
@@ -117,7 +117,7 @@ pub(super) fn take_one<'b>(
     let action = Action { name: "create", index: Some(&index), id };
     let mut taken = Taken::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
-        check_room(builder, limits)?;
+        taken.check_room(builder, 0, limits)?;
         taken.add(builder, &action, (body, 1, 0), 0, &mut Vec::new());
         Ok(())
     });

@@ -1,6 +1,6 @@
 //! Events as lines, or as one JSON value.
 
-use super::taken::{Taken, check_room, malformed};
+use super::taken::{Taken, malformed};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::Refused;
@@ -20,7 +20,7 @@ pub(super) fn take<'b>(
     let mut taken = Taken::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         for (index, (line, number, offset)) in (0..).zip(Lines::new(body)) {
-            check_room(builder, limits)?;
+            taken.check_room(builder, 0, limits)?;
             let refused = if are_objects && !is_object(line) { Some(None) } else { builder.add(line).err().map(Some) };
             if let Some(error) = refused {
                 taken.refuse(|| match &error {
@@ -44,7 +44,7 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         let one = (root.kind() != Kind::Array).then_some(root);
         for (index, event) in (0..).zip(one.into_iter().chain(root.elements())) {
-            check_room(builder, limits)?;
+            taken.check_room(builder, 0, limits)?;
             let range = event.offset()..event.offset() + event.raw().len();
             if let Err(error) = builder.add(event.raw()) {
                 taken.refuse(|| malformed(&error, &body[range.clone()], index, 0, range.start));

@@ -4,7 +4,7 @@
 //! metadata. The label `level` is its level, too.
 
 use super::members::Members;
-use super::taken::{Taken, check_room, write};
+use super::taken::{Taken, write};
 use super::time_key::TimeKey;
 use super::wire::{Field, Fields, messages, utf8};
 use crate::base::problem::Problem;
@@ -52,7 +52,10 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
         let mut lines = Lines::new(builder, settings, limits);
         for stream in streams.elements() {
             let labels = stream.get("stream").map_or(Ok(Labels::default()), labels_of);
-            for value in stream.get("values").into_iter().flat_map(Value::elements) {
+            let values = stream.get("values").filter(|values| values.kind() == Kind::Array);
+            // As in the form that Loki had before, which would be lost.
+            let values = values.ok_or_else(|| Problem::bad("a stream has no list of values"))?;
+            for value in values.elements() {
                 let line = labels.as_ref().map_err(|wrong| *wrong).and_then(|labels| line_of(value, labels));
                 let raw = &body[value.offset()..value.offset() + value.raw().len()];
                 lines.add(line, (raw, value.offset()))?;
@@ -233,25 +236,29 @@ struct Lines<'b, 'r, 'p> {
     time_key: TimeKey,
     taken: Taken<'b>,
     text: Vec<u8>,
+    /// The bytes of all events, those that were refused included.
+    written: usize,
     index: u64,
 }
 
 impl<'b, 'r, 'p> Lines<'b, 'r, 'p> {
     fn new(builder: &'r mut BatchBuilder<'p>, settings: &Settings, limits: &'r Limits) -> Self {
         let (time_key, taken) = (TimeKey::new(settings), Taken::default());
-        Self { builder, limits, time_key, taken, text: Vec::new(), index: 0 }
+        Self { builder, limits, time_key, taken, text: Vec::new(), written: 0, index: 0 }
     }
 
     /// Adds a line, or refuses it. `raw` begins at an offset in the body.
     fn add(&mut self, line: Result<Line<'_>, Wrong>, (raw, offset): (&'b [u8], usize)) -> Result<(), Problem> {
-        check_room(self.builder, self.limits)?;
-        let written = line
+        self.taken.check_room(self.builder, self.written, self.limits)?;
+        self.text.clear();
+        let added = line
             .and_then(|line| line.write(&self.time_key, &mut self.text))
             .map_err(str::to_owned)
             .and_then(|()| self.builder.add(&self.text).map_err(|error| error.kind().to_string()));
+        self.written = self.written.saturating_add(self.text.len());
         let (index, offset) = (self.index, offset as u64);
         self.index += 1;
-        if let Err(message) = written {
+        if let Err(message) = added {
             self.taken.refuse(|| Refused { index, line: 0, offset, raw, kind: "line", message, column: 0 });
         }
         Ok(())

@@ -2,7 +2,7 @@
 //! `{"Events": [{"Timestamp": …, "Level": …, "MessageTemplate": …, "Properties": {…}}]}`. They become what its newer
 //! clients send, compact events in which the names of properties stand next to `@t`, `@l` and `@mt`.
 
-use super::taken::{Taken, check_room, malformed};
+use super::taken::{Taken, malformed};
 use super::time_key::TimeKey;
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
@@ -37,7 +37,7 @@ pub(super) fn take<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> 
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         let mut text = Vec::new();
         for (index, event) in (0..).zip(events.elements()) {
-            check_room(builder, limits)?;
+            taken.check_room(builder, 0, limits)?;
             let offset = event.offset();
             let raw = &body[offset..offset + event.raw().len()];
             if event.kind() != Kind::Object {

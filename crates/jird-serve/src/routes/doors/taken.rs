@@ -31,6 +31,28 @@ pub(super) struct Taken<'b> {
 }
 
 impl<'b> Taken<'b> {
+    /// Whether there is room for another event of a body, of which this many bytes were written so far. What was refused has
+    /// taken its time, too.
+    ///
+    /// # Errors
+    /// 413.
+    pub(super) fn check_room(
+        &self,
+        builder: &BatchBuilder<'_>,
+        written: usize,
+        limits: &Limits,
+    ) -> Result<(), Problem> {
+        let too_large = |detail| Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+        if builder.events() + self.refused_count() >= EVENTS_MAX {
+            return too_large(format!("a body has at most {EVENTS_MAX} events here"));
+        }
+        let bytes_max = limits.body_bytes.saturating_mul(GROWTH_MAX);
+        if builder.bytes().max(written) > bytes_max {
+            return too_large(format!("the events of a body have at most {bytes_max} bytes here"));
+        }
+        Ok(())
+    }
+
     /// Notes an event that is refused.
     pub(super) fn refuse(&mut self, refused: impl FnOnce() -> Refused<'b>) {
         if self.refused.len() < NAMED_MAX {
@@ -88,22 +110,6 @@ fn write_refused(refused: &Refused<'_>, out: &mut ObjectWriter<'_>) {
     }
     out.member("kind", refused.kind);
     out.member("detail", &refused.message);
-}
-
-/// Whether there is room for another event of a body.
-///
-/// # Errors
-/// 413.
-pub(super) fn check_room(builder: &BatchBuilder<'_>, limits: &Limits) -> Result<(), Problem> {
-    let too_large = |detail| Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
-    if builder.events() >= EVENTS_MAX {
-        return too_large(format!("a body has at most {EVENTS_MAX} events here"));
-    }
-    let bytes_max = limits.body_bytes.saturating_mul(GROWTH_MAX);
-    if builder.bytes() > bytes_max {
-        return too_large(format!("the events of a body have at most {bytes_max} bytes here"));
-    }
-    Ok(())
 }
 
 /// An event that is no JSON. `raw` begins at `offset` in the body, on this line.

@@ -1,6 +1,6 @@
 //! Logs and traces as JSON: the same messages with names in camel case, numbers of 64 bits as texts, and identifiers as digits.
 
-use super::super::taken::{Taken, check_room};
+use super::super::taken::Taken;
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
 use super::parts::{close, write_double, write_resource, write_scope};
@@ -25,28 +25,30 @@ pub(super) fn take<'b, S: Object>(body: &'b [u8], settings: &Settings, limits: &
     let time_key = TimeKey::new(settings);
     let mut taken = Taken::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
-        let (mut signal, mut text, mut index) = (S::default(), Vec::new(), 0);
-        for of_resource in list(root, resources) {
+        let (mut signal, mut text, mut written, mut index) = (S::default(), Vec::new(), 0_usize, 0);
+        for of_resource in list(root, resources).map_err(in_context)? {
             let mut context = Vec::new();
             if let Some(resource) = of_resource.get("resource") {
                 write_resource(&attributes(resource, 0).map_err(in_context)?, &mut context);
             }
             let len = context.len();
-            for of_scope in list(of_resource, scopes) {
+            for of_scope in list(of_resource, scopes).map_err(in_context)? {
                 context.truncate(len);
                 if let Some(scope) = of_scope.get("scope") {
                     let part = |name| string(scope, name).map_err(in_context);
                     let attributes = attributes(scope, 0).map_err(in_context)?;
                     write_scope(part("name")?, part("version")?, &attributes, &mut context);
                 }
-                for one in list(of_scope, all) {
-                    check_room(builder, limits)?;
+                for one in list(of_scope, all).map_err(in_context)? {
+                    taken.check_room(builder, written, limits)?;
                     signal.clear();
-                    let written = (signal.read(one))
+                    text.clear();
+                    let added = (signal.read(one))
                         .and_then(|()| signal.write(&time_key, &context, &mut text))
                         .map_err(str::to_owned)
                         .and_then(|()| builder.add(&text).map_err(|error| error.kind().to_string()));
-                    if let Err(message) = written {
+                    written = written.saturating_add(text.len());
+                    if let Err(message) = added {
                         let offset = one.offset();
                         let raw = &body[offset..offset + one.raw().len()];
                         let offset = offset as u64;
@@ -74,8 +76,11 @@ fn in_context(wrong: Wrong) -> Problem {
 }
 
 /// The elements of a list, which may be missing.
-fn list<'a>(message: Value<'a>, name: &str) -> impl Iterator<Item = Value<'a>> {
-    message.get(name).into_iter().flat_map(Value::elements)
+fn list<'a>(message: Value<'a>, name: &str) -> Result<impl Iterator<Item = Value<'a>>, Wrong> {
+    match part(message, name) {
+        Some(list) if list.kind() != Kind::Array => Err("what should be a list is none"),
+        list => Ok(list.into_iter().flat_map(Value::elements)),
+    }
 }
 
 /// A member that is not null.
@@ -146,7 +151,7 @@ impl Object for Span {
             self.status_message.extend_from_slice(string(status, "message")?);
         }
         self.attributes = attributes(message, 0)?;
-        for event in list(message, "events") {
+        for event in list(message, "events")? {
             let item = Item {
                 time: number(event, "timeUnixNano")?,
                 name: string(event, "name")?,
@@ -156,7 +161,7 @@ impl Object for Span {
             };
             item.write(&mut self.events)?;
         }
-        for link in list(message, "links") {
+        for link in list(message, "links")? {
             let (mut trace_id, mut span_id) = (Vec::new(), Vec::new());
             digits(string(link, "traceId")?, 32, &mut trace_id)?;
             digits(string(link, "spanId")?, 16, &mut span_id)?;
@@ -181,7 +186,7 @@ fn digits(id: &[u8], len: usize, text: &mut Vec<u8>) -> Result<(), Wrong> {
 /// The attributes of a message, as members of an object.
 fn attributes(message: Value<'_>, depth: usize) -> Result<Vec<u8>, Wrong> {
     let mut text = Vec::new();
-    key_values(list(message, "attributes"), depth, &mut text)?;
+    key_values(list(message, "attributes")?, depth, &mut text)?;
     Ok(text)
 }
 
@@ -225,14 +230,14 @@ fn any(message: Value<'_>, depth: usize, text: &mut Vec<u8>) -> Result<(), Wrong
         write_double(number.ok_or("a double is none")?, text);
     } else if is("arrayValue", Kind::Object) {
         text.push(b'[');
-        for value in list(value, "values") {
+        for value in list(value, "values")? {
             any(value, depth + 1, text)?;
             text.push(b',');
         }
         close(b']', text);
     } else if is("kvlistValue", Kind::Object) {
         text.push(b'{');
-        key_values(list(value, "values"), depth + 1, text)?;
+        key_values(list(value, "values")?, depth + 1, text)?;
         close(b'}', text);
     } else {
         return Err("a value is not in the form of one");
