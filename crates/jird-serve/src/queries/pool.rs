@@ -17,7 +17,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -34,6 +34,8 @@ pub(crate) struct Queries {
     setup: Setup,
     temporary: Temporary,
     idle: Mutex<Vec<Process>>,
+    /// What ends each process, so that a server can end all.
+    all: Mutex<Vec<Weak<Ending>>>,
     /// How many processes there are.
     alive: Arc<AtomicUsize>,
 }
@@ -49,6 +51,7 @@ impl Queries {
             setup,
             temporary: Temporary::new(),
             idle: Mutex::default(),
+            all: Mutex::default(),
             alive: Arc::default(),
         };
         let first = queries.start().map_err(|error| Error::because("starting a process for queries", error))?;
@@ -98,6 +101,12 @@ impl Queries {
         }
     }
 
+    /// Ends all processes, whatever they do: the server ends.
+    pub(crate) fn end(&self) {
+        lock(&self.idle).clear();
+        lock(&self.all).iter().filter_map(Weak::upgrade).for_each(|end| end.kill());
+    }
+
     /// The files that a process that starts now may read: Landlock knows files, and not their names.
     fn there(&self) -> Vec<Option<(u64, u64)>> {
         let all = self.setup.paths.iter().flat_map(|path| beside(path, ["", "-wal", "-shm"]));
@@ -119,8 +128,12 @@ impl Queries {
         let child = command.spawn()?;
         drop(command);
         self.alive.fetch_add(1, Relaxed);
-        let end = Ending { child: Mutex::new(child), alive: Arc::clone(&self.alive) };
-        let mut process = Process { end: Arc::new(end), from: BufReader::new(ours.try_clone()?), to: ours, files };
+        let end = Arc::new(Ending { child: Mutex::new(child), alive: Arc::clone(&self.alive) });
+        let mut all = lock(&self.all);
+        all.retain(|end| end.strong_count() > 0);
+        all.push(Arc::downgrade(&end));
+        drop(all);
+        let mut process = Process { end, from: BufReader::new(ours.try_clone()?), to: ours, files };
         self.setup.write(&mut process.to)?;
         process.wait_for(&Told::Ready)?;
         Ok(process)

@@ -145,7 +145,9 @@ impl Server {
             .map_err(|error| Error::because("starting threads", error))?;
         let service = Arc::clone(&self.service);
         let served = runtime.block_on(self.serve(&runtime));
-        // What is left takes no part in anything that counts: queries whose clients are gone.
+        // What is left takes no part in anything that counts.
+        #[cfg(feature = "query")]
+        service.end_queries();
         runtime.shutdown_timeout(Duration::from_secs(1));
         served.and(service.finish())
     }

@@ -78,6 +78,14 @@ impl Service {
         self.state.store.as_ref().and_then(|store| store.upkeep.clone())
     }
 
+    /// Ends queries that still run: nobody waits for them.
+    #[cfg(feature = "query")]
+    pub(crate) fn end_queries(&self) {
+        if let Some(queries) = &self.state.queries {
+            queries.end();
+        }
+    }
+
     /// Ends what writes to the store.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         self.intake().map_or(Ok(()), Intake::finish)
