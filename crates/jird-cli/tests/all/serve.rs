@@ -217,8 +217,9 @@ os.execv(sys.argv[3], sys.argv[3:])";
         assert!(answer.ends_with("[{\"id\":1},\n{\"id\":2}]\n"), "{answer}");
         // No query has the socket, which would stay open with it.
         let passed = fs::read_link(format!("/proc/{}/fd/3", child.id())).unwrap();
-        let processes = Command::new("pgrep").arg("-P").arg(child.id().to_string()).output().unwrap().stdout;
-        for process in String::from_utf8(processes).unwrap().lines() {
+        let children = children_of(child.id());
+        assert_eq!(children.len(), usize::from(cfg!(feature = "sql")));
+        for process in children {
             let files = fs::read_dir(format!("/proc/{process}/fd")).unwrap().map(|file| file.unwrap().path());
             assert!(files.filter_map(|file| fs::read_link(file).ok()).all(|file| file != passed), "{process}");
         }
@@ -229,6 +230,16 @@ os.execv(sys.argv[3], sys.argv[3:])";
     let none = command.args(["serve", "tasks.db", "--listen", "systemd"]).current_dir(&folder.0).output().unwrap();
     assert_eq!(none.status.code(), Some(2));
     assert!(String::from_utf8(none.stderr).unwrap().contains("systemd passed no socket"));
+}
+
+/// The processes that a process has started.
+fn children_of(parent: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    all.filter(|process: &u32| {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        status.lines().any(|line| line.strip_prefix("PPid:").is_some_and(|id| id.trim() == parent.to_string()))
+    })
+    .collect()
 }
 
 trait ReadWrite: Read + Write {}
