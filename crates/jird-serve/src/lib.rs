@@ -15,10 +15,10 @@
 //! log      whether the write-ahead log of a database has changed; the only file with unsafe code - head
 //! cache    answers that are kept until something is written; connections that read - Answers::look, Reader::answer
 //! tables   the tables of a database; the one connection that writes; short and long answers - Writer, Short, Long
-//! events   the writer of the store: a queue, the thread that appends, refused events; followers - Intake, Follow
+//! events   the writer of the store: a queue, the thread that appends, refused events; followers; upkeep - Intake, Follow, Upkeep
 //! queries  SQL of others, each query in a process of its own, which the system limits - Queries, run_queries
 //! routes   what each path answers: tables, /query, /events, ingestion endpoints, /sources, the page - read::get, State
-//! server   connections, plain and encrypted; from a request to its answer - Server, Service
+//! server   sockets and connections, plain and encrypted; from a request to its answer; /ready - Server, Service, Ready
 //! ```
 //!
 //! A short query runs on the thread that serves connections, with 3 ms and 256 KB. If that is not enough, it starts

@@ -57,7 +57,7 @@ pub fn in_order<J, S, T: Send>(
             }
         }
         queue.stop();
-        // To let go of a thread that ends just then is a crash in glibc 2.36 (its bug 19951), if its stack is gone.
+        // Joined, because detaching a thread that ends at that moment may crash in glibc 2.36 (its bug 19951).
         for worker in workers {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }

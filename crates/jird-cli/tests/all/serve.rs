@@ -144,7 +144,8 @@ fn the_log_has_the_client_of_a_trusted_proxy_and_no_token() {
     let mut command = Command::new(JIRD);
     command.args(["serve", "tasks.db", "events", "--write", "--token-file", "tokens", "--listen", "unix:socket"]);
     command.args(["--trust-proxy", "unix", "--trust-proxy", "10.0.0.0/8", "--path-prefix", "/jird"]);
-    let mut child = command.current_dir(&folder.0).stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
+    let child = command.current_dir(&folder.0).stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
+    let mut child = Killed(child);
     let socket = folder.0.join("socket");
     let ask = |target: &str| {
         let until = Instant::now() + Duration::from_secs(20);
@@ -165,8 +166,8 @@ fn the_log_has_the_client_of_a_trusted_proxy_and_no_token() {
     let answer = ask("/jird/ingest?clef&api%4bey=s3cret&a=b");
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert!(ask("/jird/ingest?apiKey=s3cre").starts_with("HTTP/1.1 401 "));
-    Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(143));
+    Command::new("sh").args(["-c", &format!("kill -TERM {}", child.0.id())]).status().unwrap();
+    assert_eq!(child.0.wait().unwrap().code(), Some(143));
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("serving tasks.db, events at unix:socket\n"), "{log}");
     assert!(log.contains("\"target\":\"/jird/ingest?clef&api%4bey=…&a=b\"") && !log.contains("s3cre"), "{log}");
@@ -195,7 +196,7 @@ os.execv(sys.argv[3], sys.argv[3:])";
     let start = |family: &str, path: &str| {
         let mut command = Command::new(&python);
         command.args(["-c", PASS, family, path, JIRD, "serve", "tasks.db", "--quiet", "--listen", "systemd"]);
-        command.current_dir(&folder.0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
+        Killed(command.current_dir(&folder.0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap())
     };
     let get = |mut socket: Box<dyn ReadWrite>| {
         socket.write_all(b"GET /tasks?select=id HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
@@ -206,7 +207,7 @@ os.execv(sys.argv[3], sys.argv[3:])";
     for family in ["AF_INET", "AF_UNIX"] {
         let mut child = start(family, "passed.sock");
         let mut port = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        BufReader::new(child.0.stdout.take().unwrap()).read_line(&mut port).unwrap();
         // Whoever comes before the server is there waits in the socket.
         let socket: Box<dyn ReadWrite> = if family == "AF_INET" {
             Box::new(TcpStream::connect(format!("127.0.0.1:{}", port.trim())).unwrap())
@@ -216,20 +217,28 @@ os.execv(sys.argv[3], sys.argv[3:])";
         let answer = get(socket);
         assert!(answer.ends_with("[{\"id\":1},\n{\"id\":2}]\n"), "{answer}");
         // No query has the socket, which would stay open with it.
-        let passed = fs::read_link(format!("/proc/{}/fd/3", child.id())).unwrap();
-        let children = children_of(child.id());
+        let passed = fs::read_link(format!("/proc/{}/fd/3", child.0.id())).unwrap();
+        let children = children_of(child.0.id());
         assert_eq!(children.len(), usize::from(cfg!(feature = "sql")));
         for process in children {
             let files = fs::read_dir(format!("/proc/{process}/fd")).unwrap().map(|file| file.unwrap().path());
             assert!(files.filter_map(|file| fs::read_link(file).ok()).all(|file| file != passed), "{process}");
         }
-        let _ = child.kill();
-        let _ = child.wait();
     }
     let mut command = Command::new(JIRD);
     let none = command.args(["serve", "tasks.db", "--listen", "systemd"]).current_dir(&folder.0).output().unwrap();
     assert_eq!(none.status.code(), Some(2));
     assert!(String::from_utf8(none.stderr).unwrap().contains("systemd passed no socket"));
+}
+
+/// A process that ends with the test, also if that fails.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The processes that a process has started.
@@ -252,9 +261,9 @@ fn what_an_operator_writes_wrongly_is_told() {
         (&["--keep", "30"][..], "wanted an age such as 90s, 30m, 12h, 30d or 4w"),
         (&["--keep", "1960-01-01"], "wanted an age"),
         (&["--keep", "0d"], "wanted an age"),
-        (&["--keep", "30d"], "old events are removed from an event store that the server writes to: there is none"),
+        (&["--keep", "30d"], "keep: old events are removed from an event store, and none is served"),
         (&["--trust-proxy", "nginx"], "wanted an address such as 10.0.0.7"),
-        (&["--path-prefix", "jird"], "is no prefix of paths, such as /jird"),
+        (&["--path-prefix", "jird"], "is not a prefix of paths, such as /jird"),
         (&["--listen", "nowhere"], "wanted ADDRESS:PORT such as 127.0.0.1:8082, unix:PATH or systemd"),
     ] {
         let output =

@@ -1,7 +1,7 @@
 //! What all floors use: errors and problems, settings, and files that may be served.
 //!
 //! ```text
-//! place      where a server listens, who asks it, proxies
+//! place      where a server listens, where requests come from, proxies
 //! sources    what is served
 //! problem    what a client is told when its request fails
 //! strangers  connections without a token

@@ -1,4 +1,4 @@
-//! Where a server listens, who asks it, and which of these are proxies.
+//! Where a server listens, where requests come from, and which proxies are trusted.
 
 use core::fmt;
 use core::str::FromStr;
@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// What a place, or a proxy, begins with, or is, if it is a Unix socket.
+/// The word for Unix sockets.
 const UNIX: &str = "unix";
 
 /// Where a server listens.
@@ -22,8 +22,8 @@ pub enum Listen {
     /// An address and port; port 0 is any that is free. An address that other machines can reach needs
     /// [tokens](crate::Settings::tokens).
     Tcp(SocketAddr),
-    /// A Unix socket at this path, which whoever may write to it can reach. It is removed when the server ends; one that no
-    /// server listens at any more is replaced.
+    /// A Unix socket at this path. Users who may write to it can reach the server. It is removed when the server ends, and
+    /// replaced if an earlier server has left it there.
     Unix(PathBuf),
     /// The socket that systemd, or what starts programs as it does, has opened for this process (`sd_listen_fds(3)`).
     Systemd,
@@ -68,7 +68,7 @@ impl fmt::Display for Listen {
     }
 }
 
-/// Who asks.
+/// Where a request comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Address(IpAddr),
@@ -85,7 +85,7 @@ impl fmt::Display for Peer {
     }
 }
 
-/// A proxy that is trusted to say for whom it asks.
+/// A proxy that is trusted to say which client it asks for.
 ///
 /// ```
 /// use jird_serve::Proxy;
@@ -96,7 +96,7 @@ impl fmt::Display for Peer {
 pub enum Proxy {
     /// All of these addresses.
     Net(IpNet),
-    /// Whatever asks by the Unix socket that the server listens at.
+    /// Every client of the Unix socket that the server listens at.
     Unix,
 }
 

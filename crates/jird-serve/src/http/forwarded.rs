@@ -1,7 +1,7 @@
 //! What a proxy says of the requests that it passes on: for whom, for which host, and below which path.
 //!
-//! `X-Forwarded-For`, `-Host` and `-Prefix` are taken from [trusted proxies](crate::Settings::proxies) alone: anybody can
-//! send them. `X-Forwarded-Proto` makes no difference, because no answer has a whole address.
+//! `X-Forwarded-For`, `-Host` and `-Prefix` are taken only from [trusted proxies](crate::Settings::proxies), because every client
+//! can send them. `X-Forwarded-Proto` makes no difference, because no answer has a whole address.
 
 use crate::base::error::Error;
 use crate::base::place::{Peer, Proxy};
@@ -36,11 +36,11 @@ pub(crate) struct Prefix(pub(crate) String);
 
 impl Forwarded {
     /// # Errors
-    /// If the prefix is no path.
+    /// If the prefix is not a path.
     pub(crate) fn new(settings: &Settings) -> Result<Self, Error> {
         let prefix = settings.path_prefix.trim_end_matches('/');
         if !is_prefix(prefix) {
-            let message = format!("{prefix:?} is no prefix of paths, such as /jird");
+            let message = format!("{prefix:?} is not a prefix of paths, such as /jird");
             return Err(Error::new(message));
         }
         Ok(Self { proxies: settings.proxies.clone(), prefix: prefix.to_owned() })
@@ -50,7 +50,7 @@ impl Forwarded {
         self.proxies.iter().any(|proxy| proxy.is(peer))
     }
 
-    /// Who asks, and below which path; and the `Host` that was meant becomes that of the request.
+    /// The client, and the prefix of the paths that it knows. The `Host` that it asked for becomes that of the request.
     pub(crate) fn meant(&self, peer: Peer, headers: &mut HeaderMap) -> Meant {
         if !self.trusts(peer) {
             return Meant { peer, prefix: Prefix(self.prefix.clone()) };
@@ -66,12 +66,12 @@ impl Forwarded {
         Meant { peer, prefix }
     }
 
-    /// The last in the chain of those who passed the request on that is no trusted proxy; each wrote the one before it.
+    /// The client: each proxy adds the address that it was asked from, so it is the last one that is not a trusted proxy.
     fn client(&self, peer: Peer, headers: &HeaderMap) -> Peer {
         let mut client = peer;
         let lines = headers.get_all(FOR).iter().rev();
         for name in lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(',')) {
-            // Who hides its name is as good as unknown: the one that it asked is known.
+            // What is not an address hides the client. Its proxy is known.
             let Some(address) = address(name.trim()) else { break };
             client = Peer::Address(address);
             if !self.trusts(client) {

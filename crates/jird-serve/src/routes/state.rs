@@ -91,9 +91,7 @@ impl State {
             return Err(Error::new(format!("{path}: files are read by queries, which this {lack} lacks")));
         }
         if settings.keep.is_some() && !(store.is_some() && settings.write) {
-            return Err(Error::new(
-                "old events are removed from an event store that the server writes to: there is none",
-            ));
+            return Err(Error::new("keep: old events are removed from an event store, and none is served"));
         }
         let store = store.map(|named| EventStore::open(named, settings)).transpose()?;
         #[cfg(feature = "query")]

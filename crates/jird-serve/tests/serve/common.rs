@@ -180,6 +180,32 @@ fn queries_of_a_server() {
     }
 }
 
+/// A body in many wrong forms: bytes changed, cut out and repeated.
+pub(crate) fn mutated(body: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> {
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut below = move |end: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % end.max(1) as u64).unwrap()
+    };
+    let body = body.to_vec();
+    (0..count).map(move |_| {
+        let mut body = body.clone();
+        for _ in 0..=below(3) {
+            let at = below(body.len());
+            let end = (at + 1 + below(9)).min(body.len());
+            match below(4) {
+                0 => body[at] ^= 1 << below(8),
+                1 => body[at] = [0, 0x7f, 0x80, 0xff, b'"', b'\\'][below(6)],
+                2 => drop(body.drain(at..end)),
+                _ => drop(body.splice(at..at, body[at..end].to_vec())),
+            }
+        }
+        body
+    })
+}
+
 /// The events of a store, in the order of their times.
 pub(crate) fn events(path: &Path) -> Vec<String> {
     let text = Store::open(path).unwrap().snapshot().unwrap().text(Window::ALL).unwrap();

@@ -1,6 +1,6 @@
 //! Loki's clients.
 
-use crate::common::Service;
+use crate::common::{Service, mutated};
 use crate::ingest::JSON;
 
 const PROTOBUF: (&str, &str) = ("Content-Type", "application/x-protobuf");
@@ -68,7 +68,10 @@ fn lines_that_are_none_are_named_and_the_others_kept() {
     let answer = service.send("POST", PUSH, &[JSON], body.as_bytes());
     assert_eq!((answer.status, answer.header("content-type")), (400, Some("text/plain; charset=utf-8")));
     let told = String::from_utf8(answer.body).unwrap();
-    assert!(told.starts_with("line 1: a label is no text\nline 2: it is no list of a time and a text\n"), "{told}");
+    assert!(
+        told.starts_with("line 1: a label is not a text\nline 2: it is not a list of a time and a text\n"),
+        "{told}"
+    );
     assert_eq!(told.lines().count(), 9, "{told}");
     assert_eq!(service.events(), [r#"{"@t":"1970-01-01T00:00:00.000000001Z","@m":"x"}"#]);
     assert_eq!(service.refused().len(), 9);
@@ -82,6 +85,26 @@ fn lines_that_are_none_are_named_and_the_others_kept() {
         line 3: a text is not UTF-8\nline 4: a field has another type than it should\n";
     assert_eq!((answer.status, String::from_utf8(answer.body).unwrap().as_str()), (400, named));
     assert_eq!(service.events().len(), 2);
+}
+
+#[test]
+fn wrong_bodies_of_any_kind_are_answered() {
+    let service = Service::of_store(|_| ());
+    let entry = [line(2, r#"{"n":1}"#), field(3, &[field(1, b"id"), field(2, b"7")].concat())].concat();
+    let stream = [field(1, br#"{job="\x41\u00e4\103", level="a\"b"}"#), field(2, &entry)].concat();
+    let json = r#"{"streams":[{"stream":{"job":"a","level":"b"},"values":[["1000000005","x",{"id":"7"}]]}]}"#;
+    for body in mutated(&field(1, &stream), 1000) {
+        let status = service.send("POST", PUSH, &[PROTOBUF], &packed(&body)).status;
+        assert!([204, 400].contains(&status), "{status}: {body:?}");
+    }
+    for body in mutated(&packed(&field(1, &stream)), 500) {
+        let status = service.send("POST", PUSH, &[PROTOBUF], &body).status;
+        assert!([204, 400, 413].contains(&status), "{status}: {body:?}");
+    }
+    for body in mutated(json.as_bytes(), 500) {
+        let status = service.send("POST", PUSH, &[JSON], &body).status;
+        assert!([204, 400].contains(&status), "{status}: {body:?}");
+    }
 }
 
 #[test]

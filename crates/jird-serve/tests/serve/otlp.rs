@@ -1,6 +1,6 @@
 //! OpenTelemetry's exporters.
 
-use crate::common::Service;
+use crate::common::{Service, mutated};
 use crate::ingest::JSON;
 use jird::json;
 
@@ -184,6 +184,28 @@ fn the_same_span_in_json_becomes_the_same_event() {
     }]}"#;
     assert_eq!(service.send("POST", "/v1/traces", &[JSON], body.as_bytes()).is(200).text(), "{}");
     assert_eq!(service.events(), two_spans());
+}
+
+#[test]
+fn wrong_bodies_of_any_kind_are_answered() {
+    let service = Service::of_store(|_| ());
+    let event = [fixed64(1, TIME), field(2, b"retry"), field(3, &pair("x", &[2 << 3, 1]))].concat();
+    let link = [field(1, &[1; 16]), field(2, &[2; 8])].concat();
+    let ids = [field(1, &[0xab; 16]), field(2, &[0x0c; 8])].concat();
+    let span = [ids, fixed64(7, TIME), fixed64(8, TIME), field(11, &event), field(13, &link), field(15, &[3 << 3, 2])];
+    let body = request(&[span.concat()]);
+    for target in ["/v1/traces", "/v1/logs"] {
+        for body in mutated(&body, 1000) {
+            let status = service.send("POST", target, &[PROTOBUF], &body).status;
+            assert!([200, 400].contains(&status), "{target} {status}: {body:?}");
+        }
+    }
+    let body = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","kind":2,
+        "startTimeUnixNano":"1709622000111106789","events":[{"name":"x"}],"links":[{}],"status":{"code":2}}]}]}]}"#;
+    for body in mutated(body.as_bytes(), 500) {
+        let status = service.send("POST", "/v1/traces", &[JSON], &body).status;
+        assert!([200, 400].contains(&status), "{status}: {body:?}");
+    }
 }
 
 #[test]

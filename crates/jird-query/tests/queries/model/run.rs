@@ -228,7 +228,7 @@ impl Folder {
             }
             let answer = answer(sql, names, options);
             drop(readers);
-            // Who lets go of a thread that is about to end may crash (bug 19951 of glibc).
+            // Joined, because detaching a thread that is about to end may crash (bug 19951 of glibc).
             writers.into_iter().for_each(|writer| drop(writer.join().expect("it writes, or fails")));
             answer
         })

@@ -4,18 +4,20 @@
 //! metadata. The label `level` is its level, too.
 
 use super::members::Members;
-use super::taken::{Taken, write};
+use super::taken::{Taken, Writing, write};
 use super::time_key::TimeKey;
 use super::wire::{Field, Fields, messages, utf8};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
 use jird::hooks::write_string;
 use jird::{Kind, Parser, Value};
-use jird_store::{Batch, BatchBuilder, Settings};
+use jird_store::{Batch, Settings};
 
 /// The most refused lines that the answer names.
 const NAMED_MAX: usize = 100;
+
+/// What one of them is called.
+const LINE: &str = "line";
 
 /// What is wrong with a line.
 type Wrong = &'static str;
@@ -49,7 +51,7 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
         return Err(Problem::bad("the body has no list of streams"));
     };
     let (batch, taken) = Batch::build(settings, body.len(), |builder| {
-        let mut lines = Lines::new(builder, settings, limits);
+        let (time_key, mut writing) = (TimeKey::new(settings), Writing::new(builder, limits));
         for stream in streams.elements() {
             let labels = stream.get("stream").map_or(Ok(Labels::default()), labels_of);
             let values = stream.get("values").filter(|values| values.kind() == Kind::Array);
@@ -58,10 +60,10 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
             for value in values.elements() {
                 let line = labels.as_ref().map_err(|wrong| *wrong).and_then(|labels| line_of(value, labels));
                 let raw = &body[value.offset()..value.offset() + value.raw().len()];
-                lines.add(line, (raw, value.offset()))?;
+                writing.add(LINE, (raw, value.offset()), |text| line?.write(&time_key, text))?;
             }
         }
-        Ok::<_, Problem>(lines.taken)
+        Ok::<_, Problem>(writing.taken)
     });
     Ok(Taken { batch, ..taken? })
 }
@@ -69,11 +71,11 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
 /// The members of an object whose values are texts.
 fn labels_of(object: Value<'_>) -> Result<Labels, Wrong> {
     if object.kind() != Kind::Object {
-        return Err("its labels are no object");
+        return Err("its labels are not an object");
     }
     let mut labels = Labels::default();
     for (name, value) in object.entries() {
-        let value = value.as_str().ok_or("a label is no text")?;
+        let value = value.as_str().ok_or("a label is not a text")?;
         labels.add(&name.as_str().ok_or("a label has no name")?, &value);
     }
     Ok(labels)
@@ -83,9 +85,9 @@ fn labels_of(object: Value<'_>) -> Result<Labels, Wrong> {
 fn line_of<'l>(value: Value<'_>, labels: &'l Labels) -> Result<Line<'l>, Wrong> {
     let mut parts = value.elements();
     let (Some(time), Some(text)) = (parts.next(), parts.next()) else {
-        return Err("it is no list of a time and a text");
+        return Err("it is not a list of a time and a text");
     };
-    let time = time.as_str().and_then(|time| time.parse().ok()).ok_or("its time is no text of nanoseconds")?;
+    let time = time.as_str().and_then(|time| time.parse().ok()).ok_or("its time is not a text of nanoseconds")?;
     let text = text.as_str().ok_or("it has no text")?.into_owned();
     let metadata = parts.next().map_or(Ok(Labels::default()), labels_of)?;
     Ok(Line { time, text, labels, metadata })
@@ -95,7 +97,7 @@ fn line_of<'l>(value: Value<'_>, labels: &'l Labels) -> Result<Line<'l>, Wrong> 
 pub(super) fn take_protobuf<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
     let malformed = |_| Problem::bad("the body is not a valid PushRequest");
     let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
-        let mut lines = Lines::new(builder, settings, limits);
+        let (time_key, mut writing) = (TimeKey::new(settings), Writing::new(builder, limits));
         for stream in messages(body, 1) {
             let stream = stream.map_err(malformed)?;
             let mut labels = Ok(Labels::default());
@@ -105,10 +107,12 @@ pub(super) fn take_protobuf<'b>(body: &'b [u8], settings: &Settings, limits: &Li
             for entry in messages(stream, 2) {
                 let entry = entry.map_err(malformed)?;
                 let line = labels.as_ref().map_err(|wrong| *wrong).and_then(|labels| read_line(entry, labels));
-                lines.add(line, (entry, (entry.as_ptr() as usize).saturating_sub(body.as_ptr() as usize)))?;
+                // A slice of the body: where it begins tells its offset.
+                let offset = (entry.as_ptr() as usize).saturating_sub(body.as_ptr() as usize);
+                writing.add(LINE, (entry, offset), |text| line?.write(&time_key, text))?;
             }
         }
-        Ok::<_, Problem>(lines.taken)
+        Ok::<_, Problem>(writing.taken)
     });
     Ok(Taken { batch, ..taken? })
 }
@@ -146,7 +150,11 @@ fn read_quoted(text: &str) -> Option<(String, &str)> {
             return Some((String::from_utf8(bytes).ok()?, rest));
         }
         let kind = rest.chars().next()?;
-        let digits = |from: usize, count: usize, radix| u32::from_str_radix(rest.get(from..from + count)?, radix).ok();
+        let digits = |from: usize, count: usize, radix| {
+            let digits = rest.get(from..from + count)?;
+            // The standard library takes a sign, too.
+            u32::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'))
+        };
         let (code, len) = match kind {
             'a' => (7, 1),
             'b' => (8, 1),
@@ -229,47 +237,11 @@ impl Line<'_> {
     }
 }
 
-/// Takes lines, one after the other.
-struct Lines<'b, 'r, 'p> {
-    builder: &'r mut BatchBuilder<'p>,
-    limits: &'r Limits,
-    time_key: TimeKey,
-    taken: Taken<'b>,
-    text: Vec<u8>,
-    /// The bytes of all events, those that were refused included.
-    written: usize,
-    index: u64,
-}
-
-impl<'b, 'r, 'p> Lines<'b, 'r, 'p> {
-    fn new(builder: &'r mut BatchBuilder<'p>, settings: &Settings, limits: &'r Limits) -> Self {
-        let (time_key, taken) = (TimeKey::new(settings), Taken::default());
-        Self { builder, limits, time_key, taken, text: Vec::new(), written: 0, index: 0 }
-    }
-
-    /// Adds a line, or refuses it. `raw` begins at an offset in the body.
-    fn add(&mut self, line: Result<Line<'_>, Wrong>, (raw, offset): (&'b [u8], usize)) -> Result<(), Problem> {
-        self.taken.check_room(self.builder, self.written, self.limits)?;
-        self.text.clear();
-        let added = line
-            .and_then(|line| line.write(&self.time_key, &mut self.text))
-            .map_err(str::to_owned)
-            .and_then(|()| self.builder.add(&self.text).map_err(|error| error.kind().to_string()));
-        self.written = self.written.saturating_add(self.text.len());
-        let (index, offset) = (self.index, offset as u64);
-        self.index += 1;
-        if let Err(message) = added {
-            self.taken.refuse(|| Refused { index, line: 0, offset, raw, kind: "line", message, column: 0 });
-        }
-        Ok(())
-    }
-}
-
 /// What is wrong with the lines that were refused. Loki's clients log it, and go on.
 pub(super) fn answer(taken: &Taken<'_>) -> Vec<u8> {
     let mut text = Vec::new();
     for refused in taken.refused.iter().take(NAMED_MAX) {
-        write(&mut text, format_args!("line {}: {}\n", refused.index + 1, refused.message));
+        write(&mut text, format_args!("{LINE} {}: {}\n", refused.index + 1, refused.message));
     }
     let more = taken.refused_count().saturating_sub(NAMED_MAX as u64);
     if more > 0 {
@@ -303,6 +275,7 @@ mod tests {
             "{a=\"1\" b=\"2\"}",
             "{a=\"\\z\"}",
             "{a=\"\\x4\"}",
+            "{a=\"\\x+4\"}",
             "{a=\"\\ud800\"}",
             "{a=\"\\xff\"}",
             "{a=\"\\x\u{e4}\"}",

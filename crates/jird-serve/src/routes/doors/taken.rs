@@ -95,6 +95,47 @@ impl<'b> Taken<'b> {
     }
 }
 
+/// Takes events that are written here, one after the other, from what a body says.
+pub(super) struct Writing<'b, 'r, 'p> {
+    builder: &'r mut BatchBuilder<'p>,
+    limits: &'r Limits,
+    pub(super) taken: Taken<'b>,
+    text: Vec<u8>,
+    /// The bytes of all events, those that were refused included.
+    written: usize,
+    index: u64,
+}
+
+impl<'b, 'r, 'p> Writing<'b, 'r, 'p> {
+    pub(super) fn new(builder: &'r mut BatchBuilder<'p>, limits: &'r Limits) -> Self {
+        Self { builder, limits, taken: Taken::default(), text: Vec::new(), written: 0, index: 0 }
+    }
+
+    /// Adds the event that `write` writes, or refuses it. `raw` is what the body says of it, and begins at an offset there.
+    ///
+    /// # Errors
+    /// 413 if there is no more room for events of this body.
+    pub(super) fn add(
+        &mut self,
+        kind: &'static str,
+        (raw, offset): (&'b [u8], usize),
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), &'static str>,
+    ) -> Result<(), Problem> {
+        self.taken.check_room(self.builder, self.written, self.limits)?;
+        self.text.clear();
+        let added = write(&mut self.text)
+            .map_err(str::to_owned)
+            .and_then(|()| self.builder.add(&self.text).map_err(|error| error.kind().to_string()));
+        self.written = self.written.saturating_add(self.text.len());
+        let (index, offset) = (self.index, offset as u64);
+        self.index += 1;
+        if let Err(message) = added {
+            self.taken.refuse(|| Refused { index, line: 0, offset, raw, kind, message, column: 0 });
+        }
+        Ok(())
+    }
+}
+
 /// Where an event that was refused is in its body, and what is wrong with it.
 fn write_refused(refused: &Refused<'_>, out: &mut ObjectWriter<'_>) {
     match refused {

@@ -1,6 +1,6 @@
 //! Logs and traces as JSON: the same messages with names in camel case, numbers of 64 bits as texts, and identifiers as digits.
 
-use super::super::taken::Taken;
+use super::super::taken::{Taken, Writing};
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
 use super::parts::{close, write_double, write_resource, write_scope};
@@ -9,7 +9,6 @@ use super::signal::{Signal, Wrong};
 use super::span::{Item, Span};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
 use jird::event::Numeral;
 use jird::{Kind, Parser, Value};
 use jird_store::{Batch, Settings};
@@ -23,9 +22,8 @@ pub(super) fn take<'b, S: Object>(body: &'b [u8], settings: &Settings, limits: &
     }
     let [resources, scopes, all, _] = S::NAMES;
     let time_key = TimeKey::new(settings);
-    let mut taken = Taken::default();
-    let (batch, result) = Batch::build(settings, body.len(), |builder| {
-        let (mut signal, mut text, mut written, mut index) = (S::default(), Vec::new(), 0_usize, 0);
+    let (batch, taken) = Batch::build(settings, body.len(), |builder| {
+        let (mut writing, mut signal) = (Writing::new(builder, limits), S::default());
         for of_resource in list(root, resources).map_err(in_context)? {
             let mut context = Vec::new();
             if let Some(resource) = of_resource.get("resource") {
@@ -40,29 +38,18 @@ pub(super) fn take<'b, S: Object>(body: &'b [u8], settings: &Settings, limits: &
                     write_scope(part("name")?, part("version")?, &attributes, &mut context);
                 }
                 for one in list(of_scope, all).map_err(in_context)? {
-                    taken.check_room(builder, written, limits)?;
-                    signal.clear();
-                    text.clear();
-                    let added = (signal.read(one))
-                        .and_then(|()| signal.write(&time_key, &context, &mut text))
-                        .map_err(str::to_owned)
-                        .and_then(|()| builder.add(&text).map_err(|error| error.kind().to_string()));
-                    written = written.saturating_add(text.len());
-                    if let Err(message) = added {
-                        let offset = one.offset();
-                        let raw = &body[offset..offset + one.raw().len()];
-                        let offset = offset as u64;
-                        taken.refuse(|| Refused { index, line: 0, offset, raw, kind: S::ONE, message, column: 0 });
-                    }
-                    index += 1;
+                    let raw = &body[one.offset()..one.offset() + one.raw().len()];
+                    writing.add(S::ONE, (raw, one.offset()), |text| {
+                        signal.clear();
+                        signal.read(one)?;
+                        signal.write(&time_key, &context, text)
+                    })?;
                 }
             }
         }
-        Ok(())
+        Ok::<_, Problem>(writing.taken)
     });
-    result?;
-    taken.batch = batch;
-    Ok(taken)
+    Ok(Taken { batch, ..taken? })
 }
 
 /// What is read from an object. Members that are not known are passed over.

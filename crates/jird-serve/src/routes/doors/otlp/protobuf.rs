@@ -1,6 +1,6 @@
 //! Logs and traces as Protocol Buffers: the requests of `opentelemetry-proto` 1.x, written to events without a tree.
 
-use super::super::taken::Taken;
+use super::super::taken::{Taken, Writing};
 use super::super::time_key::TimeKey;
 use super::super::wire::{Field, Fields, Malformed, messages, utf8};
 use super::DEPTH_MAX;
@@ -10,19 +10,17 @@ use super::signal::{Signal, Wrong};
 use super::span::{Item, Span};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
 use jird::event::Numeral;
 use jird::hooks::write_string;
-use jird_store::{Batch, BatchBuilder, Settings};
+use jird_store::{Batch, Settings};
 
 /// The events of a body.
 pub(super) fn take<'b, S: Message>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
     let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
-        let (time_key, taken, signal) = (TimeKey::new(settings), Taken::default(), S::default());
-        let mut request =
-            Request { body, builder, limits, time_key, taken, signal, text: Vec::new(), written: 0, index: 0 };
+        let (writing, time_key) = (Writing::new(builder, limits), TimeKey::new(settings));
+        let mut request = Request { body, writing, time_key, signal: S::default() };
         request.read()?;
-        Ok::<_, Problem>(request.taken)
+        Ok::<_, Problem>(request.writing.taken)
     });
     Ok(Taken { batch, ..taken? })
 }
@@ -39,15 +37,9 @@ fn malformed<S: Signal>(_: Malformed) -> Problem {
 
 struct Request<'b, 'r, 'p, S> {
     body: &'b [u8],
-    builder: &'r mut BatchBuilder<'p>,
-    limits: &'r Limits,
+    writing: Writing<'b, 'r, 'p>,
     time_key: TimeKey,
-    taken: Taken<'b>,
     signal: S,
-    text: Vec<u8>,
-    /// The bytes of all events, those that were refused included.
-    written: usize,
-    index: u64,
 }
 
 impl<'b, S: Message> Request<'b, '_, '_, S> {
@@ -77,23 +69,14 @@ impl<'b, S: Message> Request<'b, '_, '_, S> {
 
     /// Adds a record, or refuses it.
     fn add(&mut self, raw: &'b [u8], context: &[u8]) -> Result<(), Problem> {
-        self.taken.check_room(self.builder, self.written, self.limits)?;
-        self.signal.clear();
-        self.text.clear();
-        let added = (self.signal.read(raw))
-            .and_then(|()| self.signal.write(&self.time_key, context, &mut self.text))
-            .map_err(str::to_owned)
-            .and_then(|()| self.builder.add(&self.text).map_err(|error| error.kind().to_string()));
-        self.written = self.written.saturating_add(self.text.len());
-        let index = self.index;
-        self.index += 1;
-        if let Err(message) = added {
-            // A slice of the body: where it begins tells its offset.
-            let offset = (raw.as_ptr() as usize).saturating_sub(self.body.as_ptr() as usize) as u64;
-            let refused = || Refused { index, line: 0, offset, raw, kind: S::ONE, message, column: 0 };
-            self.taken.refuse(refused);
-        }
-        Ok(())
+        let Self { body, writing, time_key, signal } = self;
+        // A slice of the body: where it begins tells its offset.
+        let offset = (raw.as_ptr() as usize).saturating_sub(body.as_ptr() as usize);
+        writing.add(S::ONE, (raw, offset), |text| {
+            signal.clear();
+            signal.read(raw)?;
+            signal.write(time_key, context, text)
+        })
     }
 }
 
