@@ -1,4 +1,4 @@
-"""Requests per second of `jird serve` beside plain servers that have the answer's list in memory.
+"""Requests per second of `jird serve` beside plain servers, one with the same rows in SQLite, two with a list in memory.
 
     python rates.py RATES PLAIN [--rounds N] [--seconds S] [--datasette]     prints a table in Markdown; keeps nothing
 
@@ -12,7 +12,6 @@ import argparse
 import json
 import re
 import socket
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -37,13 +36,8 @@ def rate(url, way, seconds):
     return float(re.search(r'Requests/sec:\s+([\d.]+)', out)[1])
 
 
-def datasette(folder, rows):
+def datasette(path):
     """Datasette with the same tasks."""
-    path = Path(folder, 'tasks.db')
-    with sqlite3.connect(path) as conn:
-        conn.execute('create table tasks (id integer primary key, title text not null, done boolean not null)')
-        tasks = ((id, f'Task number {id}, which is to be done', id % 3 == 0) for id in range(1, rows + 1))
-        conn.executemany('insert into tasks values (?, ?, ?)', tasks)
     with socket.socket() as free:
         free.bind(('127.0.0.1', 0))
         port = free.getsockname()[1]
@@ -61,9 +55,9 @@ def datasette(folder, rows):
     sys.exit('datasette does not answer')
 
 
-def start(program, rows, last, addresses):
+def start(program, rows, path, last, addresses):
     """Starts a program that prints the names and addresses of its servers."""
-    child = subprocess.Popen([program, str(rows)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([program, str(rows), path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while last not in addresses:
         name, address = child.stdout.readline().split()
         addresses[name] = f'http://{address}'
@@ -71,17 +65,22 @@ def start(program, rows, last, addresses):
 
 
 def measure(arguments, rows):
-    addresses = {}
-    children = [start(arguments.rates, rows, 'list', addresses), start(arguments.plain, rows, 'axum', addresses)]
-    targets = {name: f'{address}/tasks' for name, address in addresses.items()}
-    answers = [read(url) for url in targets.values()]
-    if any(answer != answers[0] or len(answer) != rows for answer in answers):
-        sys.exit('the servers do not answer the same')
-    targets |= {f'{name}: one': f'{address}/tasks/1' for name, address in addresses.items() if name in ('rows', 'kept')}
     with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, 'tasks.db'))
+        addresses = {}
+        # The first one makes the table.
+        children = [
+            start(arguments.rates, rows, path, 'list', addresses),
+            start(arguments.plain, rows, path, 'axum', addresses),
+        ]
+        targets = {name: f'{address}/tasks' for name, address in addresses.items()}
+        answers = [read(url) for url in targets.values()]
+        if any(answer != answers[0] or len(answer) != rows for answer in answers):
+            sys.exit('the servers do not answer the same')
+        targets |= {f'{name}: one': f'{address}/tasks/1' for name, address in addresses.items() if name in ('rows', 'kept')}
         other = None
         if arguments.datasette:
-            other, targets['datasette'] = datasette(folder, rows)
+            other, targets['datasette'] = datasette(path)
         found = {(name, way): [] for name in targets for way in WAYS}
         for _ in range(arguments.rounds):
             for way, options in WAYS.items():
@@ -90,9 +89,9 @@ def measure(arguments, rows):
         if other:
             other.terminate()
             other.wait()
-    for child in children:
-        child.stdin.close()
-        child.wait()
+        for child in children:
+            child.stdin.close()
+            child.wait()
     return {key: statistics.median(rates) for key, rates in found.items()}
 
 
@@ -105,12 +104,13 @@ def main():
     parser.add_argument('--datasette', action='store_true')
     parser.add_argument('--rows', type=int, nargs='*', default=[2, 128, 1024])
     arguments = parser.parse_args()
-    print('| rows | wrk | server | requests/s | times axum | times hyper |\n|---:|---|---|---:|---:|---:|')
+    others = ('axum-sqlite', 'axum', 'list')
+    print('| rows | wrk | server | requests/s | times axum with SQLite | axum | hyper |\n|---:|---|---|---:|---:|---:|---:|')
     for rows in arguments.rows:
         found = measure(arguments, rows)
         for (name, way), median in found.items():
-            times = ['' if name.endswith('one') else f'{median / found[other, way]:.2f}' for other in ('axum', 'list')]
-            print(f'| {rows} | `{way}` | {name} | {median:,.0f} | {times[0]} | {times[1]} |', flush=True)
+            times = ['' if name.endswith('one') else f'{median / found[other, way]:.2f}' for other in others]
+            print(f'| {rows} | `{way}` | {name} | {median:,.0f} | {" | ".join(times)} |', flush=True)
 
 
 if __name__ == '__main__':

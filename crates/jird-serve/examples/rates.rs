@@ -6,8 +6,8 @@
 //!     (cd bench/serve/plain && cargo build --release)
 //!     python bench/serve/rates.py target/release/examples/rates bench/serve/plain/target/release/plain
 //!
-//! Started by itself with a number of rows, it prints a name and an address for each of its servers, and ends when its
-//! input ends.
+//! Started by itself with a number of rows and the path of a database that it makes, it prints a name and an address for
+//! each of its servers, and ends when its input ends.
 #![expect(clippy::print_stdout, reason = "it prints where it listens")]
 
 use bytes::Bytes;
@@ -30,13 +30,15 @@ struct Task {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let rows = std::env::args().nth(1).ok_or("rates ROWS")?.parse()?;
+    let mut arguments = std::env::args().skip(1);
+    let (Some(rows), Some(path)) = (arguments.next(), arguments.next()) else {
+        return Err("rates ROWS DATABASE".into());
+    };
+    let rows = rows.parse()?;
     let tasks: Vec<Task> = (1..=rows)
         .map(|id| Task { id, title: format!("Task number {id}, which is to be done"), done: id % 3 == 0 })
         .collect();
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("tasks.db");
-    fill(&path, &tasks)?;
+    fill(path.as_ref(), &tasks)?;
     for (name, kept_bytes) in [("rows", 0), ("kept", Limits::default().kept_bytes)] {
         let mut settings = Settings::new(&path);
         settings.limits.kept_bytes = kept_bytes;

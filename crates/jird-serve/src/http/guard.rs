@@ -30,6 +30,8 @@ pub(crate) struct Guard {
     origins: Vec<String>,
     /// What a `Host` without a port has.
     default_port: u16,
+    /// What most clients send as `Host`; it is that of this server.
+    usual: Vec<String>,
 }
 
 impl Guard {
@@ -37,7 +39,11 @@ impl Guard {
         let Settings { hosts, tokens, cors, tls, .. } = settings;
         let default_port = if tls.is_some() { 443 } else { 80 };
         let tokens = RwLock::new(tokens.clone());
-        Self { address, names: hosts.clone(), tokens, origins: cors.clone(), default_port }
+        let (names, origins, usual) = (hosts.clone(), cors.clone(), Vec::new());
+        let mut guard = Self { address, names, tokens, origins, default_port, usual };
+        let likely = address.iter().flat_map(|at| [at.to_string(), format!("localhost:{}", at.port())]);
+        guard.usual = likely.filter(|host| host.parse().is_ok_and(|host| guard.is_ours(&host))).collect();
+        guard
     }
 
     /// Refuses a request that is not for this server.
@@ -49,18 +55,24 @@ impl Guard {
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
             return Err(Problem::bad("a request needs one Host"));
         };
+        let target = request.uri.authority();
+        if target.is_none() && self.usual.iter().any(|usual| host == usual.as_str()) {
+            return Ok(());
+        }
         let host = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
         let Some(host) = host else { return Err(Problem::bad("the Host is none")) };
-        let is_ours = |host: &Authority| !host.as_str().contains('@') && self.is_name(host);
-        if !is_ours(&host) || request.uri.authority().is_some_and(|authority| !is_ours(authority)) {
+        if !self.is_ours(&host) || target.is_some_and(|authority| !self.is_ours(authority)) {
             let detail = "this server does not have the name in Host; --host NAME gives it one";
             return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, detail));
         }
         Ok(())
     }
 
-    fn is_name(&self, host: &Authority) -> bool {
+    fn is_ours(&self, host: &Authority) -> bool {
         let name = host.host();
+        if host.as_str().contains('@') {
+            return false;
+        }
         if self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return true;
         }

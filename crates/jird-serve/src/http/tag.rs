@@ -1,6 +1,8 @@
 //! Entity tags (RFC 9110, section 8.8.3): an answer with the same bytes has the same tag, also after a restart.
 
-use core::fmt;
+use bytes::Bytes;
+use core::fmt::{self, Write as _};
+use hyper::header::HeaderValue;
 use twox_hash::XxHash3_128;
 
 /// The tag of an answer.
@@ -19,12 +21,31 @@ impl Tag {
         let [hash, total] = [self.0, u128::from(total)].map(u128::to_le_bytes);
         Self::of(&[hash, total].concat())
     }
+
+    /// The value of `ETag`, with a suffix for compressed answers.
+    pub(crate) fn header(self, suffix: &str) -> HeaderValue {
+        let mut quoted = Vec::with_capacity(34 + suffix.len());
+        quoted.push(b'"');
+        quoted.extend_from_slice(&self.digits());
+        quoted.extend_from_slice(suffix.as_bytes());
+        quoted.push(b'"');
+        HeaderValue::from_maybe_shared(Bytes::from(quoted)).expect("it has letters, digits and signs")
+    }
+
+    /// The hash in hexadecimal digits.
+    fn digits(self) -> [u8; 32] {
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0.to_be_bytes()) {
+            pair.copy_from_slice(&[byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+        }
+        digits
+    }
 }
 
 impl fmt::Display for Tag {
     /// Without the quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        self.digits().iter().try_for_each(|digit| f.write_char(char::from(*digit)))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::base::problem::Problem;
 use crate::request::rows::Format;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName};
+use std::borrow::Cow;
 
 /// How an answer is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,9 +23,13 @@ impl Coding {
 }
 
 /// The values of a header, with commas between them; those that are not text are left out.
-pub(crate) fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    let values: Vec<_> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
-    if values.is_empty() { None } else { Some(values.join(",")) }
+pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Cow<'h, str>> {
+    let mut values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let mut text = Cow::Borrowed(values.next()?);
+    for more in values {
+        text.to_mut().extend([",", more]);
+    }
+    Some(text)
 }
 
 /// The parts of a list, each with its quality (RFC 9110, section 12.4.2) in thousandths.
@@ -69,6 +74,8 @@ pub(crate) fn best<F: Copy>(headers: &HeaderMap, forms: &[(F, &[&str])], detail:
 pub(crate) fn wants_one(headers: &HeaderMap) -> bool {
     text(headers, &ACCEPT).is_some_and(|accept| qualities(&accept).next().is_some_and(|(name, _)| name == ONE))
 }
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// The media type of a single row.
 const ONE: &str = "application/vnd.pgrst.object+json";
@@ -127,7 +134,7 @@ pub(crate) enum Duplicates {
 
 impl Preferences {
     pub(crate) fn new(headers: &HeaderMap) -> Self {
-        let Some(prefer) = text(headers, &HeaderName::from_static("prefer")) else { return Self::default() };
+        let Some(prefer) = text(headers, &PREFER) else { return Self::default() };
         let has = |wanted: &str| prefer.split([',', ';']).any(|part| part.trim().eq_ignore_ascii_case(wanted));
         Self {
             // An exact count is the best estimate.

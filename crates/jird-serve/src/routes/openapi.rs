@@ -39,7 +39,7 @@ pub(crate) fn document(state: &State, prefix: Option<&Prefix>) -> Vec<u8> {
         },
         "security": [{}, {"token": []}],
     });
-    if let Some(Prefix(prefix)) = prefix.filter(|prefix| !prefix.0.is_empty()) {
+    if let Some(Prefix(prefix)) = prefix {
         document["servers"] = json!([{"url": prefix}]);
     }
     format!("{document}\n").into_bytes()

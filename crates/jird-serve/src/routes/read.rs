@@ -2,14 +2,15 @@
 
 use crate::base::problem::Problem;
 use crate::cache::kept::{Kept, Question};
-use crate::cache::readers::{Found, Plan};
+use crate::cache::readers::{Found, Plan, Reader};
 use crate::http::body::{Body, GiveUp};
 use crate::http::pack::packed;
 use crate::http::tag::{Tag, Tags};
 use crate::request::ask::{Ask, no_row};
 use crate::request::catalog::Table;
 use crate::request::choice::{self, Coding, Preferences};
-use crate::request::rows::{Format, Stop};
+use crate::request::rows::Stop;
+use crate::request::uri;
 use crate::routes::state::State;
 use crate::tables::database::Opened;
 use crate::tables::stream::{Long, Running, Short};
@@ -33,6 +34,8 @@ const PATTERN_TIME: Duration = Duration::from_millis(30);
 const LOCK_TIME: Duration = Duration::from_secs(5);
 /// Shorter answers are not compressed.
 const PACKED_MIN: usize = 1024;
+/// The headers that most answers have.
+const HEADERS: usize = 6;
 /// The most bytes that are compressed at once; it takes a millisecond or less.
 const PACKED_MAX: usize = 64 << 10;
 
@@ -52,63 +55,72 @@ impl Wanted {
     }
 }
 
-/// The answer to a `GET` that was given before, if it would be the same now.
-pub(crate) fn kept(database: &Opened, request: &Parts, is_one: bool) -> Option<Response<Body>> {
-    if database.limits.kept_bytes == 0 {
-        return None;
-    }
-    let question = question(request, choice::format(&request.headers, is_one).ok()?, is_one);
+/// The answer to a `GET`, if it can be made at once: it was given before and would be the same now, or it is short.
+///
+/// `None` says nothing about the request: [`get`] answers it.
+pub(crate) fn at_once(
+    database: &Opened,
+    (name, id): (&str, Option<&str>),
+    request: &Parts,
+) -> Option<Result<Response<Body>, Problem>> {
+    let (limits, catalog) = (&database.limits, database.catalog());
+    let get = Get::new(request, id.is_some(), limits.rows).ok()?;
     let mut reader = database.readers.take().ok()?;
     reader.budget.grant(SHORT_TIME);
-    let found = reader.answers(database.catalog().version()).and_then(|answers| answers.find(&question).cloned());
+    let kept = reader.answers(catalog.version()).and_then(|answers| answers.find(&get.question).cloned());
+    let made = match kept {
+        Some(kept) => Some(Ok(kept)),
+        None => catalog.table(name).and_then(|table| {
+            let parameters = uri::parameters(request.uri.query()).ok()?;
+            let wanted = Wanted { table: Arc::clone(table), id: id.map(str::to_owned), parameters };
+            let ask = wanted.ask().ok()?;
+            if !get.is_short(&ask) {
+                return None;
+            }
+            get.short(&mut reader, catalog.version(), &wanted, &ask).transpose()
+        }),
+    };
     database.readers.give(reader);
-    Some(found?.answer(&request.headers))
+    let made = made?;
+    // What was read of a file that is not served any more is no answer.
+    database.check().ok()?;
+    Some(made.map(|kept| kept.answer(&request.headers)))
 }
 
-fn question(request: &Parts, format: Format, is_one: bool) -> Question {
-    Question {
-        target: request.uri.path_and_query().map_or("", |target| target.as_str()).to_owned(),
-        format,
-        coding: choice::coding(&request.headers),
-        counts: Preferences::new(&request.headers).counts && !is_one,
-    }
-}
-
-/// Answers a `GET`.
+/// Answers a `GET` that could not be answered [at once](at_once).
 pub(crate) async fn get(
     (state, database): (&State, &Arc<Opened>),
     wanted: Wanted,
     request: &Parts,
 ) -> Result<Response<Body>, Problem> {
-    let wanted = Arc::new(wanted);
-    let is_one = wanted.id.is_some();
-    let question = question(request, choice::format(&request.headers, is_one)?, is_one);
-    let coding = question.coding;
-    let wants_one = !is_one && choice::wants_one(&request.headers);
-    let plan =
-        Plan { format: question.format, counts: question.counts, rows_max: state.limits.rows, is_one: wants_one };
-    let (limit, offset, has_short_steps) = {
+    let get = Get::new(request, wanted.id.is_some(), state.limits.rows)?;
+    let (limit, offset, is_short) = {
         let ask = wanted.ask()?;
         if ask.on_conflict.is_some() || ask.columns.is_some() {
             return Err(Problem::bad("on_conflict and columns are for POST"));
         }
-        (ask.limit, ask.offset, ask.has_short_steps() && !plan.counts)
+        (ask.limit, ask.offset, get.is_short(&ask))
     };
-    let kept = if has_short_steps {
-        short(database, &wanted, &plan, question, SHORT_TIME)?
-    } else {
+    let (wanted, get) = (Arc::new(wanted), Arc::new(get));
+    if !is_short {
         // A count is one step of SQLite, which may take seconds and would be made again.
-        let time = if plan.counts { state.limits.time } else { PATTERN_TIME };
-        let (database, wanted) = (Arc::clone(database), Arc::clone(&wanted));
-        let made = tokio::task::spawn_blocking(move || short(&database, &wanted, &plan, question, time));
+        let time = if get.plan.counts { state.limits.time } else { PATTERN_TIME };
+        let (database, wanted, get) = (Arc::clone(database), Arc::clone(&wanted), Arc::clone(&get));
+        let made = tokio::task::spawn_blocking(move || {
+            let mut reader = database.readers.take()?;
+            reader.budget.grant(time);
+            let made = get.short(&mut reader, database.catalog().version(), &wanted, &wanted.ask()?);
+            database.readers.give(reader);
+            database.check().and(made)
+        });
         let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not made");
-        made.await.map_err(failed)??
-    };
-    if let Some(kept) = kept {
-        return Ok(kept.answer(&request.headers));
+        if let Some(kept) = made.await.map_err(failed)?? {
+            return Ok(kept.answer(&request.headers));
+        }
     }
     let slot = Arc::clone(&state.streams).try_acquire_owned();
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
+    let (plan, coding) = (get.plan, get.question.coding);
     let running = long(database, state.limits.time, wanted, plan, (coding, slot)).await?;
     let range = running.total.map(|total| {
         let rows = total.saturating_sub(offset).min(limit.unwrap_or(u64::MAX));
@@ -122,46 +134,58 @@ pub(crate) async fn get(
     Ok(response)
 }
 
-/// Makes a short answer in this time, and keeps it; `None` if it would not be short.
-fn short(
-    database: &Opened,
-    wanted: &Wanted,
-    plan: &Plan,
+/// What a `GET` asks for besides the rows.
+struct Get {
     question: Question,
-    time: Duration,
-) -> Result<Option<Kept>, Problem> {
-    let (coding, ask) = (question.coding, &wanted.ask()?);
-    let mut reader = database.readers.take()?;
-    reader.budget.grant(time);
-    // What a view has may change by itself, as with the time in it.
-    let keeps = wanted.table.info.is_ordinary() && reader.answers(database.catalog().version()).is_some();
-    let mut out = Short::new(if coding.is_some() { PACKED_MAX } else { SHORT_BYTES });
-    let made = reader.answer(ask, plan, false, &mut out);
-    // What fails because the time is over may go well with more of it.
-    let is_late = reader.budget.is_over();
-    let made = match made.and_then(|found| Ok(database.check().map(|()| found)?)) {
-        Ok(found) => {
-            let made = match &wanted.id {
-                Some(id) if found.rows == 0 => Err(no_row(&wanted.table, id)),
-                _ => {
-                    let range = found.total.map(|total| Range { offset: ask.offset, rows: found.rows, total });
-                    whole(out.text, plan, coding, range)
-                }
-            };
-            if let (true, Ok(kept)) = (keeps, &made) {
-                reader.keep(question, kept);
+    plan: Plan,
+}
+
+impl Get {
+    /// # Errors
+    /// 406 if no form of the answer is acceptable.
+    fn new(request: &Parts, is_row: bool, rows_max: u64) -> Result<Self, Problem> {
+        let headers = &request.headers;
+        let question = Question {
+            target: request.uri.path_and_query().map_or("", |target| target.as_str()).to_owned(),
+            format: choice::format(headers, is_row)?,
+            coding: choice::coding(headers),
+            counts: Preferences::new(headers).counts && !is_row,
+        };
+        let is_one = !is_row && choice::wants_one(headers);
+        let plan = Plan { format: question.format, counts: question.counts, rows_max, is_one };
+        Ok(Self { question, plan })
+    }
+
+    /// Whether each step of it is short, so that the limit of time holds.
+    fn is_short(&self, ask: &Ask<'_>) -> bool {
+        ask.has_short_steps() && !self.plan.counts && ask.on_conflict.is_none() && ask.columns.is_none()
+    }
+
+    /// Makes a short answer in the time of the reader, and keeps it; `None` if it would not be short.
+    fn short(&self, reader: &mut Reader, schema: i64, wanted: &Wanted, ask: &Ask<'_>) -> Result<Option<Kept>, Problem> {
+        let Self { question, plan } = self;
+        // What a view has may change by itself, as with the time in it.
+        let keeps = wanted.table.info.is_ordinary() && reader.answers(schema).is_some();
+        let mut out = Short::new(if question.coding.is_some() { PACKED_MAX } else { SHORT_BYTES });
+        let found = match reader.answer(ask, plan, false, &mut out) {
+            Ok(found) => found,
+            Err(Stop::Later | Stop::Gone) => return Ok(None),
+            // What fails because the time is over, or because of a lock, may go well with more time.
+            Err(Stop::Problem(problem)) => {
+                let is_late = reader.budget.is_over() || problem.status == StatusCode::SERVICE_UNAVAILABLE;
+                return if is_late { Ok(None) } else { Err(problem) };
             }
-            made.map(Some)
+        };
+        if let Some(id) = wanted.id.as_deref().filter(|_| found.rows == 0) {
+            return Err(no_row(&wanted.table, id));
         }
-        Err(Stop::Later | Stop::Gone) => Ok(None),
-        Err(Stop::Problem(problem)) if is_late || problem.status == StatusCode::SERVICE_UNAVAILABLE => {
-            drop(problem);
-            Ok(None)
+        let range = found.total.map(|total| Range { offset: ask.offset, rows: found.rows, total });
+        let kept = whole(out.text, plan, question.coding, range)?;
+        if keeps {
+            reader.keep(question.clone(), &kept);
         }
-        Err(Stop::Problem(problem)) => Err(problem),
-    };
-    database.readers.give(reader);
-    made
+        Ok(Some(kept))
+    }
 }
 
 /// Begins an answer of any length.
@@ -209,8 +233,9 @@ struct Range {
 
 /// The head of an answer.
 fn head(plan: &Plan, range: Option<Range>) -> Result<Response<Body>, Problem> {
-    let mut response = Response::new(Body::whole(Vec::new()));
+    let mut response = Response::new(Body::whole(Bytes::new()));
     let headers = response.headers_mut();
+    headers.reserve(HEADERS);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(plan.format.media_type()));
     headers.insert(VARY, HeaderValue::from_static("accept, accept-encoding, prefer, authorization"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -241,8 +266,7 @@ fn whole(text: Vec<u8>, plan: &Plan, coding: Option<Coding>, range: Option<Range
         Some(Coding::Gzip) => "-gzip",
         Some(Coding::Zstd) => "-zstd",
     };
-    let quoted = HeaderValue::from_str(&format!("\"{tag}{suffix}\"")).expect("it has digits and signs");
-    head.headers.insert(ETAG, quoted);
+    head.headers.insert(ETAG, tag.header(suffix));
     let body = match coding {
         None => text,
         Some(coding) => {

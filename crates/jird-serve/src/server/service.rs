@@ -18,11 +18,10 @@ use crate::routes::doors::{self, Door};
 use crate::routes::events;
 use crate::routes::openapi;
 use crate::routes::page::page;
-use crate::routes::read::{Wanted, get, kept};
+use crate::routes::read::{self, Wanted};
 use crate::routes::served;
 use crate::routes::state::State;
 use crate::server::ready::Ready;
-use crate::tables::database::Database;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
@@ -112,7 +111,9 @@ impl Service {
         let is_head = request.method() == Method::HEAD;
         let (mut parts, body) = request.into_parts();
         let meant = self.forwarded.meant(peer, &mut parts.headers);
-        parts.extensions.insert(meant.prefix.clone());
+        if !meant.prefix.0.is_empty() {
+            parts.extensions.insert(meant.prefix.clone());
+        }
         let sharing = self.guard.sharing(&parts.headers);
         let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
         let mut entry = self.journal.begin(meant.peer, &parts.method, target);
@@ -201,14 +202,49 @@ impl Service {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return (told(&Problem::busy("there are as many requests as this server allows")), None);
         };
-        let answer = async {
-            match way {
-                Way::Door(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
-                Way::Path(rights) => self.answer(segments, rights, parts, body).await,
+        let at_once = caught(|| self.at_once(&segments, &way, parts));
+        let answer = match at_once.unwrap_or_else(|words| Some(Err(bug(&words)))) {
+            Some(answer) => answer,
+            // Most requests end above. The state of the others takes kilobytes, which would be moved with each of them.
+            None => {
+                let answer = Box::pin(async {
+                    match way {
+                        Way::Door(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
+                        Way::Path(rights) => self.answer(segments, rights, parts, body).await,
+                    }
+                });
+                whole(answer).await
             }
         };
-        let response = whole(answer).await.unwrap_or_else(|problem| told(&problem));
-        (response, Some(place))
+        (answer.unwrap_or_else(|problem| told(&problem)), Some(place))
+    }
+
+    /// The answer to a request for rows of a table, if it can be made at once.
+    fn at_once(&self, segments: &[String], way: &Way, parts: &Parts) -> Option<Result<Response<Body>, Problem>> {
+        let (name, id) = match segments {
+            [name] => (name, None),
+            [name, id] => (name, Some(id.as_str())),
+            _ => return None,
+        };
+        let Way::Path(rights) = way else { return None };
+        needs(*rights, Right::Read).ok()?;
+        if !matches!(parts.method, Method::GET | Method::HEAD) || self.resource(name, id) != Resource::Table {
+            return None;
+        }
+        read::at_once(&self.state.database.as_ref()?.last(), (name, id), parts)
+    }
+
+    /// What a path leads to.
+    fn resource(&self, name: &str, id: Option<&str>) -> Resource {
+        match (name, id) {
+            ("metrics", None) => Resource::Metrics,
+            ("openapi.json", None) => Resource::Description,
+            #[cfg(feature = "query")]
+            ("query", None) if self.state.has_queries => Resource::Query,
+            ("events", None) if self.state.store.is_some() => Resource::Events,
+            ("sources", None) => Resource::Sources,
+            _ => Resource::Table,
+        }
     }
 
     async fn answer(
@@ -223,24 +259,17 @@ impl Service {
             let detail = "there are /TABLE and /TABLE/ID; /openapi.json has all of them";
             return Err(Problem::new(StatusCode::NOT_FOUND, detail));
         };
-        self.resource((&name, id), rights, parts, body).await
-    }
-
-    async fn resource(
-        &self,
-        (name, id): (&str, Option<String>),
-        rights: Rights,
-        parts: &Parts,
-        body: Incoming,
-    ) -> Result<Response<Body>, Problem> {
         let is_read = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
-        match (name, &id) {
+        let resource = self.resource(&name, id.as_deref());
+        let right = match resource {
             #[cfg(feature = "query")]
-            ("query", None) if self.state.has_queries => needs(rights, Right::Query)?,
-            _ => needs(rights, if is_read { Right::Read } else { Right::Write })?,
-        }
-        match (name, &id) {
-            ("metrics", None) => {
+            Resource::Query => Right::Query,
+            _ if is_read => Right::Read,
+            _ => Right::Write,
+        };
+        needs(rights, right)?;
+        match resource {
+            Resource::Metrics => {
                 only_get(&parts.method)?;
                 let mut metrics = self.journal.metrics() + &self.state.metrics().await;
                 if let Some(intake) = self.intake() {
@@ -249,35 +278,38 @@ impl Service {
                 if let Some(upkeep) = self.upkeep() {
                     upkeep.metrics(&mut metrics);
                 }
-                return Ok(text("text/plain; version=0.0.4", metrics.into_bytes()));
+                Ok(text("text/plain; version=0.0.4", metrics.into_bytes()))
             }
-            ("openapi.json", None) => {
+            Resource::Description => {
                 only_get(&parts.method)?;
-                return Ok(text("application/json", openapi::document(&self.state, parts.extensions.get())));
+                Ok(text("application/json", openapi::document(&self.state, parts.extensions.get())))
             }
             #[cfg(feature = "query")]
-            ("query", None) if let Some(queries) = &self.state.queries => {
+            Resource::Query if let Some(queries) = &self.state.queries => {
                 // A query takes time and memory, which no other page may have.
                 self.guard.origin(&parts.headers)?;
-                return crate::routes::query::respond(&self.state, queries, parts, body).await;
+                crate::routes::query::respond(&self.state, queries, parts, body).await
             }
-            ("events", None) if let Some(store) = &self.state.store => {
+            Resource::Events if let Some(store) = &self.state.store => {
                 only_get(&parts.method)?;
                 self.guard.origin(&parts.headers)?;
-                return events::get(&self.state, store, parts).await;
+                events::get(&self.state, store, parts).await
             }
-            ("sources", None) => {
+            Resource::Sources => {
                 only_get(&parts.method)?;
-                return Ok(text("application/json", served::list(&self.state)));
+                Ok(text("application/json", served::list(&self.state)))
             }
-            _ => {}
+            _ => self.table((&name, id), parts, body).await,
         }
-        if matches!(parts.method, Method::GET | Method::HEAD)
-            && let Some(Ok(database)) = self.state.database.as_ref().map(Database::now)
-            && let Some(answer) = kept(&database, parts, id.is_some())
-        {
-            return Ok(answer);
-        }
+    }
+
+    /// Answers a request for a table or a row.
+    async fn table(
+        &self,
+        (name, id): (&str, Option<String>),
+        parts: &Parts,
+        body: Incoming,
+    ) -> Result<Response<Body>, Problem> {
         let (database, table) = self.state.table(name)?;
         let wanted = Wanted { table, id, parameters: uri::parameters(parts.uri.query())? };
         let allowed = match (database.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
@@ -286,7 +318,7 @@ impl Service {
             (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
         };
         match parts.method.as_str() {
-            "GET" | "HEAD" => get((&self.state, &database), wanted, parts).await,
+            "GET" | "HEAD" => read::get((&self.state, &database), wanted, parts).await,
             "OPTIONS" => {
                 let mut response = Response::new(Body::whole(Vec::new()));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
@@ -310,6 +342,20 @@ enum Admitted {
     Ready,
     /// It may go on: the segments of its path, and where it leads to.
     In(Vec<String>, Way),
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Resource {
+    Metrics,
+    /// `/openapi.json`
+    Description,
+    #[cfg(feature = "query")]
+    Query,
+    Events,
+    Sources,
+    /// A table or a row, or nothing.
+    Table,
 }
 
 /// Where a request leads to.

@@ -38,7 +38,7 @@ pub(super) const HEALTH: &str = "{\"cluster_name\":\"jird\",\"status\":\"green\"
 pub(super) const REFRESHED: &str = "{\"_shards\":{\"total\":1,\"successful\":1,\"failed\":0}}\n";
 
 /// Whether a client of Elasticsearch asks, or another program that wants JSON and no page.
-pub(super) fn is_asked(accept: Option<String>) -> bool {
+pub(super) fn is_asked(accept: Option<Cow<'_, str>>) -> bool {
     accept.is_some_and(|accept| {
         let accept = accept.to_ascii_lowercase();
         accept.contains("json") && !accept.contains("text/html")
