@@ -33,6 +33,8 @@ pub(crate) struct Budget {
     since: Instant,
     /// Nanoseconds after `since`.
     until: AtomicU64,
+    /// How often the clock may be looked at: a limit of work, which counts no time that others take.
+    looks: AtomicU64,
     is_gone: AtomicBool,
     /// The file that the connection reads is not served any more.
     is_retired: Arc<AtomicBool>,
@@ -40,15 +42,39 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(is_retired: Arc<AtomicBool>) -> Self {
-        let (until, is_gone) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
-        Self { since: Instant::now(), until, is_gone, is_retired }
+        let [until, looks] = [u64::MAX; 2].map(AtomicU64::new);
+        Self { since: Instant::now(), until, looks, is_gone: AtomicBool::new(false), is_retired }
     }
 
     /// A new piece of work begins.
     pub(crate) fn grant(&self, time: Duration) {
+        self.grant_little(time, u64::MAX);
+    }
+
+    /// A new piece of work begins, which ends after this time or after so many thousands of steps of SQLite.
+    pub(crate) fn grant_little(&self, time: Duration, thousands: u64) {
+        self.looks.store(thousands, Ordering::Relaxed);
         let until = self.since.elapsed().saturating_add(time).as_nanos();
         self.until.store(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.is_gone.store(false, Ordering::Relaxed);
+    }
+
+    /// A thousand steps were made; whether they were the last ones.
+    fn step(&self) -> bool {
+        // The thread that works is the only one that writes.
+        let left = self.looks.load(Ordering::Relaxed);
+        self.looks.store(left.saturating_sub(1), Ordering::Relaxed);
+        self.is_over()
+    }
+
+    /// Waits for others, which takes none of the time.
+    pub(crate) fn wait<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let result = wait();
+        let waited = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        // The thread that waits is the only one that writes.
+        self.until.store(self.until.load(Ordering::Relaxed).saturating_add(waited), Ordering::Relaxed);
+        result
     }
 
     /// The result is no longer wanted.
@@ -59,6 +85,7 @@ impl Budget {
     pub(crate) fn is_over(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
             || self.is_retired.load(Ordering::Relaxed)
+            || self.looks.load(Ordering::Relaxed) == 0
             || self.since.elapsed().as_nanos() > self.until.load(Ordering::Relaxed).into()
     }
 }
@@ -67,7 +94,7 @@ impl Budget {
 pub(crate) fn limit(conn: &mut Connection, is_retired: Arc<AtomicBool>) -> rusqlite::Result<Arc<Budget>> {
     let budget = Arc::new(Budget::new(is_retired));
     let watched = Arc::clone(&budget);
-    conn.progress_handler(STEPS, Some(move || watched.is_over()))?;
+    conn.progress_handler(STEPS, Some(move || watched.step()))?;
     conn.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
     conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -214,22 +241,22 @@ impl Reader {
 
     /// Writes the rows that are asked for. `ready` gets the count before the first row.
     ///
-    /// With `counts_first` it is certain before the first byte that there are not too many rows.
-    pub(crate) fn answer<O: Out>(
-        &self,
-        ask: &Ask<'_>,
-        plan: &Plan,
-        counts_first: bool,
-        out: &mut O,
-    ) -> Result<Found, Stop> {
+    /// If it `is_long`, it is certain before the first byte that there are not too many rows.
+    pub(crate) fn answer<O: Out>(&self, ask: &Ask<'_>, plan: &Plan, is_long: bool, out: &mut O) -> Result<Found, Stop> {
         let limit = plan.limit(ask)?;
-        let needs_state = plan.counts || counts_first && ask.limit.is_none() && !plan.is_one;
-        if !needs_state {
+        if !plan.counts && !is_long {
             return self.rows(ask, plan, limit, out);
         }
         // The count and the rows are of one state of the database.
-        let problem = |error| Stop::from(Problem::of_reading(&error));
-        let state = self.conn.unchecked_transaction().map_err(problem)?;
+        let state = self.conn.unchecked_transaction().map_err(|error| self.stop(&error))?;
+        // Waits for locks, and for nothing afterwards.
+        self.count("select count(*) from (select 1 from sqlite_schema limit 1)", &[])
+            .map_err(|error| self.stop(&error))?;
+        out.begin();
+        let counts_first = plan.counts || ask.limit.is_none() && !plan.is_one;
+        if !counts_first {
+            return self.rows(ask, plan, limit, out);
+        }
         let most = plan.rows_max.saturating_add(ask.offset).saturating_add(1);
         let (sql, values) = ask.count(if plan.counts { None } else { Some(most) });
         let total = self.count(&sql, &values).map_err(|error| self.stop(&error))?;

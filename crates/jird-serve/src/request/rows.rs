@@ -40,6 +40,8 @@ pub(crate) trait Out {
     fn text(&mut self) -> &mut Vec<u8>;
     /// There are about [`CHUNK`] bytes or more.
     fn full(&mut self) -> Result<(), Stop>;
+    /// The work begins: there is nothing more to wait for.
+    fn begin(&mut self) {}
     /// The number of all rows is known.
     fn total(&mut self, total: u64) {
         let _ = total;

@@ -8,6 +8,7 @@ use crate::request::rows::{CHUNK, Out, Stop};
 use crate::request::select::Wish;
 use crate::request::uri;
 use crate::routes::state::{EventStore, State};
+use crate::tables::pace::Pace;
 use crate::tables::stream::Long;
 use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LINK, VARY};
 use hyper::http::request::Parts;
@@ -145,13 +146,15 @@ async fn page(
     let slot = Arc::clone(&state.streams).try_acquire_owned();
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
     let coding = choice::coding(headers);
-    let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
     let budget = Arc::new(Budget::new(Arc::default()));
     budget.grant(state.limits.time);
+    let (mut out, begun, chunks) =
+        Long::new(coding, Some(Pace::new(&state.turns, &budget))).map_err(|_| failed("the packer does not start"))?;
     let watched = Arc::clone(&budget);
     let give_up = GiveUp::new(move || watched.give_up());
     let store = store.store.clone();
     tokio::task::spawn_blocking(move || {
+        out.begin();
         let made = Page::find(&store, &asked, &wish, &budget).and_then(|page| {
             out.page(page.next.map(|before| asked.next(before)), page.last);
             page.write(form, &budget, &mut out)

@@ -147,7 +147,7 @@ async fn answer(
     // What is binary has packed parts, or is read at any place.
     let coding = choice::coding(headers).filter(|_| !format.is_binary());
     let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
-    let (out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
+    let (out, begun, chunks) = Long::new(coding, None).map_err(|_| failed("the packer does not start"))?;
     let give_up = queries::answer(Arc::clone(queries), order, place, database, state.limits.time, out);
     let give_up = give_up.map_err(|_| Problem::busy("there is no thread for the query"))?;
     begun.await.map_err(|_| failed("the query came to no end"))??;

@@ -13,6 +13,7 @@ use crate::request::rows::Stop;
 use crate::request::uri;
 use crate::routes::state::State;
 use crate::tables::database::Opened;
+use crate::tables::pace::Pace;
 use crate::tables::stream::{Long, Running, Short};
 use bytes::Bytes;
 use hyper::header::{
@@ -23,10 +24,12 @@ use hyper::{Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
 
-/// The most time and bytes for an answer that is made at once, on the thread that serves connections. What takes more
-/// is started again on a thread of its own.
-const SHORT_TIME: Duration = Duration::from_millis(3);
+/// The most thousands of SQLite's steps for an answer that is made at once, on the thread that serves connections, and the most
+/// time and bytes. What takes more is started again on a thread of its own.
+const SHORT_STEPS: u64 = 100;
+const SHORT_TIME: Duration = Duration::from_millis(20);
 const SHORT_BYTES: usize = 256 << 10;
 /// The same time for conditions whose steps may be long, which are on another thread.
 const PATTERN_TIME: Duration = Duration::from_millis(30);
@@ -66,7 +69,7 @@ pub(crate) fn at_once(
     let (limits, catalog) = (&database.limits, database.catalog());
     let get = Get::new(request, id.is_some(), limits.rows).ok()?;
     let mut reader = database.readers.take().ok()?;
-    reader.budget.grant(SHORT_TIME);
+    reader.budget.grant_little(SHORT_TIME, SHORT_STEPS);
     let kept = reader.answers(catalog.version()).and_then(|answers| answers.find(&get.question).cloned());
     let made = match kept {
         Some(kept) => Some(Ok(kept)),
@@ -106,7 +109,14 @@ pub(crate) async fn get(
         // A count is one step of SQLite, which may take seconds and would be made again.
         let time = if get.plan.counts { state.limits.time } else { PATTERN_TIME };
         let (database, wanted, get) = (Arc::clone(database), Arc::clone(&wanted), Arc::clone(&get));
+        let counts = if get.plan.counts {
+            let counts = timeout(state.limits.time, Arc::clone(&state.counts).acquire_owned()).await;
+            Some(counts.map_err(|_| Problem::busy("there are as many counts as this server allows"))?)
+        } else {
+            None
+        };
         let made = tokio::task::spawn_blocking(move || {
+            let _counts = counts;
             let mut reader = database.readers.take()?;
             reader.budget.grant(time);
             let made = get.short(&mut reader, database.catalog().version(), &wanted, &wanted.ask()?);
@@ -121,7 +131,7 @@ pub(crate) async fn get(
     let slot = Arc::clone(&state.streams).try_acquire_owned();
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
     let (plan, coding) = (get.plan, get.question.coding);
-    let running = long(database, state.limits.time, wanted, plan, (coding, slot)).await?;
+    let running = long((state, database), wanted, plan, (coding, slot)).await?;
     let range = running.total.map(|total| {
         let rows = total.saturating_sub(offset).min(limit.unwrap_or(u64::MAX));
         Range { offset, rows, total }
@@ -190,19 +200,19 @@ impl Get {
 
 /// Begins an answer of any length.
 async fn long(
-    database: &Arc<Opened>,
-    time: Duration,
+    (state, database): (&State, &Arc<Opened>),
     wanted: Arc<Wanted>,
     plan: Plan,
     (coding, slot): (Option<Coding>, OwnedSemaphorePermit),
 ) -> Result<Running, Problem> {
-    let reader = database.readers.take()?;
+    let (reader, time) = (database.readers.take()?, state.limits.time);
     reader.budget.grant(time);
     reader.wait_for_locks(LOCK_TIME.min(time))?;
     let (budget, opened) = (Arc::clone(&reader.budget), Arc::clone(database));
     let give_up = GiveUp::new(move || budget.give_up());
     let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
-    let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
+    let pace = Pace::new(&state.turns, &reader.budget);
+    let (mut out, begun, chunks) = Long::new(coding, Some(pace)).map_err(|_| failed("the packer does not start"))?;
     tokio::task::spawn_blocking(move || {
         let made = match wanted.ask() {
             Ok(ask) => {

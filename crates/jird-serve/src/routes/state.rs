@@ -20,6 +20,9 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 
+/// The most counts at a time.
+const COUNTS_MAX: usize = 16;
+
 /// What is served, and the room that requests may take.
 pub(crate) struct State {
     pub(crate) limits: Limits,
@@ -33,6 +36,10 @@ pub(crate) struct State {
     /// Long answers.
     pub(crate) streams: Arc<Semaphore>,
     streams_max: usize,
+    /// Those that are made at this moment.
+    pub(crate) turns: Arc<Semaphore>,
+    /// Counts, which may be long steps of SQLite.
+    pub(crate) counts: Arc<Semaphore>,
     /// Whether the server was told to stop.
     pub(crate) stopped: watch::Receiver<bool>,
     /// Whether there are queries in SQL.
@@ -104,13 +111,16 @@ impl State {
             }
             None => None,
         };
+        let threads = 2 * std::thread::available_parallelism().map_or(2, usize::from);
         let state = Self {
             limits,
             database,
             store,
             files,
             rooms: Arc::new(Semaphore::new(limits.bodies_bytes / ROOM)),
-            hands: Arc::new(Semaphore::new(2 * std::thread::available_parallelism().map_or(2, usize::from))),
+            hands: Arc::new(Semaphore::new(threads)),
+            turns: Arc::new(Semaphore::new(threads)),
+            counts: Arc::new(Semaphore::new(COUNTS_MAX)),
             streams: Arc::new(Semaphore::new(limits.streams)),
             streams_max: limits.streams,
             stopped,

@@ -7,6 +7,7 @@ use crate::http::body::{Chunk, Cut, GiveUp};
 use crate::http::pack::Packer;
 use crate::request::choice::Coding;
 use crate::request::rows::{Out, Stop};
+use crate::tables::pace::Pace;
 use bytes::Bytes;
 use hyper::StatusCode;
 use tokio::sync::{mpsc, oneshot};
@@ -55,24 +56,23 @@ pub(crate) struct Long {
     begun: Option<oneshot::Sender<Begun>>,
     chunks: mpsc::Sender<Chunk>,
     is_finished: bool,
+    pace: Option<Pace>,
 }
 
 /// Chunks that wait for a client.
 const WAITING: usize = 2;
 
 impl Long {
-    /// The answer, and what comes of it.
+    /// The answer, and what comes of it. One that another process makes has no pace of its own.
     pub(crate) fn new(
         coding: Option<Coding>,
+        pace: Option<Pace>,
     ) -> std::io::Result<(Self, oneshot::Receiver<Begun>, mpsc::Receiver<Chunk>)> {
         let (begun, is_begun) = oneshot::channel();
         let (chunks, receiver) = mpsc::channel(WAITING);
         let packer = Packer::new(coding)?;
-        Ok((
-            Self { text: Vec::new(), packer, told: Told::default(), begun: Some(begun), chunks, is_finished: false },
-            is_begun,
-            receiver,
-        ))
+        let (text, told, begun) = (Vec::new(), Told::default(), Some(begun));
+        Ok((Self { text, packer, told, begun, chunks, is_finished: false, pace }, is_begun, receiver))
     }
 
     /// Metadata of a page of events, sent before its first byte.
@@ -88,12 +88,18 @@ impl Long {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.chunks.blocking_send(Ok(Bytes::from(bytes))).map_err(|_| Stop::Gone)
+        let send = || self.chunks.blocking_send(Ok(Bytes::from(bytes))).map_err(|_| Stop::Gone);
+        match &mut self.pace {
+            Some(pace) => pace.hand_on(send),
+            None => send(),
+        }
     }
 
     /// Ends the answer, whether or not it was made.
     pub(crate) fn finish(mut self, made: Result<Found, Stop>) {
         self.is_finished = true;
+        // Nothing is to be made any more.
+        self.pace = None;
         let made = made.and_then(|_| {
             let mut text = core::mem::take(&mut self.text);
             let mut rest = self.packer.push(&mut text).map_err(|error| failed(&error))?;
@@ -128,6 +134,10 @@ impl Out for Long {
     fn full(&mut self) -> Result<(), Stop> {
         let bytes = self.packer.push(&mut self.text).map_err(|error| failed(&error))?;
         self.send(bytes)
+    }
+
+    fn begin(&mut self) {
+        self.pace.iter_mut().for_each(Pace::begin);
     }
 
     fn total(&mut self, total: u64) {

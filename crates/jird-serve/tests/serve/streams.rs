@@ -67,6 +67,21 @@ fn a_query_that_takes_too_long_ends() {
 }
 
 #[test]
+fn the_time_of_a_slow_client_is_not_that_of_the_query() {
+    let service = Service::with(&big(200_000), |settings| settings.limits.time = Duration::from_secs(2));
+    let mut socket = ask(&service, "/big");
+    let mut all = vec![0; 1000];
+    socket.read_exact(&mut all).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    socket.read_to_end(&mut all).unwrap();
+    let answer = crate::common::Answer::new(&all);
+    assert!(answer.is_whole && answer.text().ends_with("]\n"), "{}", all.len());
+    // Work that takes longer still ends.
+    let service = Service::with(ENDLESS, |settings| settings.limits.time = Duration::from_secs(1));
+    service.get("/endless").is(503);
+}
+
+#[test]
 fn a_query_ends_when_its_client_goes() {
     let service = Service::with(ENDLESS, |settings| settings.limits.streams = 1);
     let socket = ask(&service, "/endless");
@@ -92,10 +107,16 @@ fn a_query_ends_when_its_client_goes() {
 #[test]
 fn slow_clients_do_not_slow_others_and_are_cut_in_the_end() {
     let service = Service::with(&big(200_000), |settings| settings.limits.stall = Duration::from_secs(2));
+    // What nine of ten requests of others take at most.
     let others = || {
-        let begun = Instant::now();
-        (0..50).for_each(|_| drop(service.get("/big/7").is(200)));
-        begun.elapsed()
+        let one = |_| {
+            let begun = Instant::now();
+            service.get("/big/7").is(200);
+            begun.elapsed()
+        };
+        let mut times: Vec<_> = (0..50).map(one).collect();
+        times.sort_unstable();
+        times[44]
     };
     // On a machine that does other things too, they take longer without any slow client.
     let alone = others();
@@ -103,7 +124,7 @@ fn slow_clients_do_not_slow_others_and_are_cut_in_the_end() {
     let slow: Vec<_> = (0..30).map(|_| ask(&service, "/big")).collect();
     wait_for(&service, "jird_requests_active 31");
     let beside = others();
-    assert!(beside < Duration::from_secs(1).max(3 * alone), "{beside:?}, and {alone:?} without slow clients");
+    assert!(beside < Duration::from_millis(100) + 3 * alone, "{beside:?}, and {alone:?} without slow clients");
     wait_for(&service, "jird_answers_cut_total 30");
     let mut rest = Vec::new();
     let _ = (&slow[0]).read_to_end(&mut rest);

@@ -1,0 +1,42 @@
+//! The pace of long answers: how many are made at the same time.
+//!
+//! A client that takes little has a thread at work until the buffers of the system are full, and short requests share the
+//! processors with all of these. So an answer has turns: when a chunk is made, it is another answer's turn. The time that
+//! it waits, for its turn or for its client, is not that of its work.
+
+use crate::cache::readers::Budget;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// What a long answer goes by that this process makes.
+pub(crate) struct Pace {
+    turns: Arc<Semaphore>,
+    turn: Option<OwnedSemaphorePermit>,
+    budget: Arc<Budget>,
+    runtime: Handle,
+}
+
+impl Pace {
+    /// Of an answer with a budget, in a runtime, beside others that have the same turns.
+    pub(crate) fn new(turns: &Arc<Semaphore>, budget: &Arc<Budget>) -> Self {
+        Self { turns: Arc::clone(turns), turn: None, budget: Arc::clone(budget), runtime: Handle::current() }
+    }
+
+    /// Waits for the turn of this answer.
+    pub(crate) fn begin(&mut self) {
+        self.hand_on(|| ());
+    }
+
+    /// Hands a chunk on, and waits for the next turn.
+    pub(crate) fn hand_on<T>(&mut self, hand_on: impl FnOnce() -> T) -> T {
+        let Self { turns, turn, budget, runtime } = self;
+        *turn = None;
+        budget.wait(|| {
+            let handed_on = hand_on();
+            // They are never closed.
+            *turn = runtime.block_on(Arc::clone(turns).acquire_owned()).ok();
+            handed_on
+        })
+    }
+}
