@@ -18,13 +18,12 @@ pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, Error> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, PATIENCE)
 }
 
-/// As [`open_read_only`], and waits for no lock, neither now nor later: what needs one that another connection has fails
-/// at once.
+/// As [`open_read_only`]; the connection waits this long for a lock that another connection has, now and later.
 ///
 /// # Errors
 /// Those of [`open_read_only`].
-pub fn open_read_only_at_once(path: impl AsRef<Path>) -> Result<Connection, Error> {
-    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, Duration::ZERO)
+pub fn open_read_only_within(path: impl AsRef<Path>, patience: Duration) -> Result<Connection, Error> {
+    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY, patience)
 }
 
 /// Opens a database for writing. The file is created if it is missing.

@@ -32,7 +32,7 @@ mod value;
 pub use affinity::Affinity;
 pub use copy::TableCopy;
 pub use database::{
-    ColumnInfo, ForeignKey, TableInfo, foreign_keys, is_database, open, open_read_only, open_read_only_at_once,
+    ColumnInfo, ForeignKey, TableInfo, foreign_keys, is_database, open, open_read_only, open_read_only_within,
     open_within, quote, stop_when, tables, tables_and_views,
 };
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};

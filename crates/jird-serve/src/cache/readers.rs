@@ -7,7 +7,7 @@ use crate::log::has_log;
 use crate::request::ask::Ask;
 use crate::request::functions;
 use crate::request::rows::{self, Format, Out, Stop};
-use jird_formats::sqlite::open_read_only_at_once;
+use jird_formats::sqlite::open_read_only_within;
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
 use rusqlite::types::Value;
@@ -105,6 +105,8 @@ pub(crate) fn limit(conn: &mut Connection, is_retired: Arc<AtomicBool>) -> rusql
 /// A connection that reads.
 pub(crate) struct Reader {
     conn: Connection,
+    /// How long it waits for locks.
+    patience: Duration,
     pub(crate) budget: Arc<Budget>,
     answers: Answers,
     _user: Arc<()>,
@@ -139,10 +141,17 @@ impl Readers {
         Arc::strong_count(&self.users) == 1
     }
 
-    /// One that is not in use.
+    /// One that is not in use. It waits for no lock.
     pub(crate) fn take(&self) -> Result<Box<Reader>, Problem> {
+        self.take_within(Duration::ZERO)
+    }
+
+    /// One that is not in use. It waits this long for locks of others: the first time when it is opened.
+    pub(crate) fn take_within(&self, patience: Duration) -> Result<Box<Reader>, Problem> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| self.open(), Ok)
+        let mut reader = idle.map_or_else(|| self.open(patience), Ok)?;
+        reader.wait(patience)?;
+        Ok(reader)
     }
 
     /// Takes it back.
@@ -153,7 +162,7 @@ impl Readers {
         }
     }
 
-    fn open(&self) -> Result<Box<Reader>, Problem> {
+    fn open(&self, patience: Duration) -> Result<Box<Reader>, Problem> {
         let failed = |error: jird_formats::Error| Problem::busy(format!("the database cannot be opened: {error}"));
         let user = Arc::clone(&self.users);
         let is_there = || {
@@ -163,13 +172,13 @@ impl Readers {
         if !is_there() {
             return Err(moved());
         }
-        let mut conn = open_read_only_at_once(&self.path).map_err(failed)?;
+        let mut conn = open_read_only_within(&self.path, patience).map_err(failed)?;
         if !is_there() {
             return Err(moved());
         }
         let budget = limit(&mut conn, Arc::clone(&self.is_retired)).map_err(|error| Problem::of_reading(&error))?;
         let answers = Answers::new(has_log(&conn), self.kept_bytes / IDLE_MAX);
-        Ok(Box::new(Reader { conn, budget, answers, _user: user }))
+        Ok(Box::new(Reader { conn, patience, budget, answers, _user: user }))
     }
 }
 
@@ -219,9 +228,13 @@ impl Reader {
         &self.conn
     }
 
-    /// From now on it waits for locks of others.
-    pub(crate) fn wait_for_locks(&self, time: Duration) -> Result<(), Problem> {
-        self.conn.busy_timeout(time).map_err(|error| Problem::of_reading(&error))
+    /// From now on it waits this long for locks of others.
+    fn wait(&mut self, patience: Duration) -> Result<(), Problem> {
+        if self.patience != patience {
+            self.conn.busy_timeout(patience).map_err(|error| Problem::of_reading(&error))?;
+            self.patience = patience;
+        }
+        Ok(())
     }
 
     /// The answers that are kept, after a look whether they are still those that the rows would give; `None` if none is

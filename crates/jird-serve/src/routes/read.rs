@@ -117,7 +117,8 @@ pub(crate) async fn get(
         };
         let made = tokio::task::spawn_blocking(move || {
             let _counts = counts;
-            let mut reader = database.readers.take()?;
+            // What is locked now may not be later.
+            let Ok(mut reader) = database.readers.take_within(LOCK_TIME.min(time)) else { return Ok(None) };
             reader.budget.grant(time);
             let made = get.short(&mut reader, database.catalog().version(), &wanted, &wanted.ask()?);
             database.readers.give(reader);
@@ -205,12 +206,13 @@ async fn long(
     plan: Plan,
     (coding, slot): (Option<Coding>, OwnedSemaphorePermit),
 ) -> Result<Running, Problem> {
-    let (reader, time) = (database.readers.take()?, state.limits.time);
+    let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
+    let (time, opened) = (state.limits.time, Arc::clone(database));
+    let reader = tokio::task::spawn_blocking(move || opened.readers.take_within(LOCK_TIME.min(time)));
+    let reader = reader.await.map_err(|_| failed("the answer was not made"))??;
     reader.budget.grant(time);
-    reader.wait_for_locks(LOCK_TIME.min(time))?;
     let (budget, opened) = (Arc::clone(&reader.budget), Arc::clone(database));
     let give_up = GiveUp::new(move || budget.give_up());
-    let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     let pace = Pace::new(&state.turns, &reader.budget);
     let (mut out, begun, chunks) = Long::new(coding, Some(pace)).map_err(|_| failed("the packer does not start"))?;
     tokio::task::spawn_blocking(move || {

@@ -160,3 +160,26 @@ fn no_answer_mixes_two_states() {
         assert_eq!(text.matches(&*first).count(), ROWS, "{first}");
     }
 }
+
+#[test]
+fn a_lock_of_others_is_waited_for_also_by_new_connections() {
+    let sql = "create table many (id integer primary key, rest text);
+         with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+         insert into many select i, printf('%0100d', i) from n;";
+    let service = Service::with(sql, |_| {});
+    let conn = service.database();
+    for target in ["/many", "/many/1", "/many?rest=like.*1*2*&limit=1", "/many?limit=3"] {
+        // Long answers close their connections.
+        (0..3).for_each(|_| drop(service.get("/many").is(200)));
+        conn.execute_batch("begin exclusive").unwrap();
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(|| service.send("GET", target, &[("Prefer", "count=exact")], b""));
+            let plain = scope.spawn(|| service.get(target));
+            std::thread::sleep(Duration::from_millis(300));
+            conn.execute_batch("commit").unwrap();
+            plain.join().unwrap().is(200);
+            let status = asked.join().unwrap().status;
+            assert!(matches!(status, 200 | 206), "{target}: {status}");
+        });
+    }
+}
