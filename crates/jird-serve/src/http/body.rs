@@ -2,6 +2,7 @@
 
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
+use crate::http::exchange::Exchange;
 use crate::http::journal::Entry;
 use bytes::Bytes;
 use core::fmt;
@@ -10,6 +11,7 @@ use core::task::{Context, Poll, ready};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::StatusCode;
 use hyper::body::Incoming;
+use hyper::header::HeaderMap;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +23,22 @@ pub(crate) struct Body {
     content: Content,
     /// The request, and its place among those that are being answered.
     entry: Option<(Entry, Option<OwnedSemaphorePermit>)>,
+    /// On an HTTP/2 connection.
+    exchange: Option<Arc<Exchange>>,
 }
+
+/// What became of a request, if the status of the answer does not say it: that of gRPC is always 200.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome(pub(crate) StatusCode);
 
 enum Content {
     Whole(Bytes),
-    Stream { chunks: mpsc::Receiver<Chunk>, _give_up: GiveUp },
+    /// With trailers behind it.
+    Trailed(Bytes, Option<HeaderMap>),
+    Stream {
+        chunks: mpsc::Receiver<Chunk>,
+        _give_up: GiveUp,
+    },
 }
 
 /// A part of a body, or that there will not be more of it.
@@ -60,11 +73,26 @@ impl Drop for GiveUp {
 
 impl Body {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { content: Content::Whole(bytes.into()), entry: None }
+        Self::of(Content::Whole(bytes.into()))
+    }
+
+    pub(crate) fn trailed(bytes: impl Into<Bytes>, trailers: HeaderMap) -> Self {
+        Self::of(Content::Trailed(bytes.into(), Some(trailers)))
     }
 
     pub(crate) fn stream(chunks: mpsc::Receiver<Chunk>, give_up: GiveUp) -> Self {
-        Self { content: Content::Stream { chunks, _give_up: give_up }, entry: None }
+        Self::of(Content::Stream { chunks, _give_up: give_up })
+    }
+
+    fn of(content: Content) -> Self {
+        Self { content, entry: None, exchange: None }
+    }
+
+    /// The body as the answer of an exchange.
+    pub(crate) fn exchanged(mut self, exchange: Arc<Exchange>) -> Self {
+        exchange.give();
+        self.exchange = Some(exchange);
+        self
     }
 
     /// The body with the log entry to write at its end, and with the place that is free again then. `is_unsent`: the
@@ -81,22 +109,28 @@ impl http_body::Body for Body {
     type Error = Cut;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        let (chunk, is_last) = match &mut self.content {
+        self.exchange.iter().for_each(|exchange| exchange.ask());
+        let (frame, is_last) = match &mut self.content {
             Content::Whole(bytes) if bytes.is_empty() => (None, true),
-            Content::Whole(bytes) => (Some(Ok(core::mem::take(bytes))), true),
+            Content::Whole(bytes) => (Some(Ok(Frame::data(core::mem::take(bytes)))), true),
+            Content::Trailed(bytes, trailers) if bytes.is_empty() => {
+                (trailers.take().map(|trailers| Ok(Frame::trailers(trailers))), true)
+            }
+            Content::Trailed(bytes, _) => (Some(Ok(Frame::data(core::mem::take(bytes)))), false),
             Content::Stream { chunks, .. } => {
                 let chunk = ready!(chunks.poll_recv(cx));
                 let is_last = chunk.is_none();
-                (chunk, is_last)
+                (chunk.map(|chunk| chunk.map(Frame::data)), is_last)
             }
         };
+        self.exchange.iter().for_each(|exchange| exchange.give());
         if let Some((entry, _)) = &mut self.entry {
             entry.is_whole = is_last;
-            if let Some(Ok(bytes)) = &chunk {
+            if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
                 entry.bytes += bytes.len() as u64;
             }
         }
-        Poll::Ready(chunk.map(|chunk| chunk.map(Frame::data)))
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -106,7 +140,7 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match &self.content {
             Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::Stream { .. } => SizeHint::default(),
+            Content::Trailed(..) | Content::Stream { .. } => SizeHint::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Bodies, headers, compression, TLS, access, and what proxies say.
+//! Bodies, headers, connections, compression, TLS, access, and what proxies say.
 
 pub(crate) mod body;
+pub(crate) mod exchange;
 pub(crate) mod forwarded;
 pub(crate) mod guard;
 pub(crate) mod journal;

@@ -12,7 +12,10 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What makes connections secret: TLS 1.2 and 1.3, for HTTP/1.1.
+/// The name of HTTP/2 among protocols.
+pub(crate) const HTTP_2: &[u8] = b"h2";
+
+/// What makes connections secret: TLS 1.2 and 1.3, for HTTP/2 and HTTP/1.1.
 ///
 /// # Errors
 /// If a file cannot be read, has no certificate or no key, or if they do not belong together.
@@ -32,7 +35,7 @@ pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
         .with_no_client_auth()
         .with_single_cert(certificates, key)
         .map_err(failed)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

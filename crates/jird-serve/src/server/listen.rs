@@ -6,15 +6,19 @@ use crate::base::settings::{Settings, Tls};
 use crate::base::strangers::{Stranger, Strangers};
 use crate::base::token::{self, Token};
 use crate::events::upkeep::{self, Upkeep};
+use crate::http::exchange::Exchanges;
 use crate::http::guard::check_origin;
-use crate::http::tls;
+use crate::http::tls::{self, HTTP_2};
 use crate::server::service::Service;
-use crate::server::socket::{Accepted, Bound};
+use crate::server::socket::{Accepted, Bound, Client};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
-use hyper::server::conn::http1;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::header::{HOST, HeaderValue};
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::io::{self, IoSlice};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
@@ -27,6 +31,9 @@ use tokio_rustls::TlsAcceptor;
 
 /// The most bytes of a request's head.
 const HEAD_BYTES: usize = 64 << 10;
+/// The most requests at a time on a connection, and the most bytes of an answer that it keeps for its client.
+const STREAMS_MAX: u32 = 100;
+const STREAM_BYTES: usize = 64 << 10;
 /// How often the schema of the database is looked at.
 const SCHEMA_EVERY: Duration = Duration::from_secs(1);
 /// How long requests may go on after the server was told to stop.
@@ -222,19 +229,23 @@ struct Guest {
 
 impl Guest {
     /// Answers requests until the client goes, or is sent away.
-    async fn served<S: AsyncRead + AsyncWrite + Unpin>(mut self, socket: S, peer: Peer) {
+    async fn served<S: Client>(mut self, socket: S, peer: Peer) {
         let stranger = Arc::clone(&self.stranger);
         let served = async {
             let stall = self.service.limits().stall;
+            let is_http_2 = self.tls.is_none() && timeout(stall, socket.begins_http_2()).await.unwrap_or(false);
             let socket = Patient { socket, stall, sleep: None };
             let tls = self.tls.as_ref().map(|tls| tls.read().unwrap_or_else(PoisonError::into_inner).clone());
             match tls {
+                None if is_http_2 => self.answer_http_2(socket, peer).await,
                 None => self.answer(socket, peer).await,
-                Some(tls) => {
-                    if let Ok(Ok(socket)) = timeout(stall, tls.accept(socket)).await {
-                        self.answer(socket, peer).await;
+                Some(tls) => match timeout(stall, tls.accept(socket)).await {
+                    Ok(Ok(socket)) if socket.get_ref().1.alpn_protocol() == Some(HTTP_2) => {
+                        self.answer_http_2(socket, peer).await;
                     }
-                }
+                    Ok(Ok(socket)) => self.answer(socket, peer).await,
+                    _ => {}
+                },
             }
         };
         tokio::select! {
@@ -260,6 +271,55 @@ impl Guest {
             _ = is_stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
         }
         let _ = connection.await;
+    }
+
+    /// As [`answer`](Self::answer), with many requests at a time.
+    async fn answer_http_2(&mut self, socket: impl AsyncRead + AsyncWrite + Unpin, peer: Peer) {
+        let Self { service, stranger, is_stopped, .. } = self;
+        let stall = service.limits().stall;
+        let exchanges = Exchanges::new();
+        let answer = service_fn(|mut request| {
+            let (service, stranger, exchange) = (Arc::clone(service), Arc::clone(stranger), exchanges.begin());
+            async move {
+                name_host(&mut request);
+                let response = service.respond(peer, request, &stranger).await;
+                Ok::<_, std::convert::Infallible>(response.map(|body| body.exchanged(exchange)))
+            }
+        });
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder.timer(TokioTimer::new()).keep_alive_interval(stall).keep_alive_timeout(stall);
+        builder.max_concurrent_streams(STREAMS_MAX).max_send_buf_size(STREAM_BYTES);
+        builder.max_header_list_size(HEAD_BYTES as u32);
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), answer));
+        let mut ticks = interval(stall / 4);
+        let (mut is_stopping, mut is_ending) = (false, false);
+        loop {
+            tokio::select! {
+                biased;
+                _ = connection.as_mut() => return,
+                _ = is_stopped.wait_for(|stopped| *stopped), if !is_stopping => {
+                    connection.as_mut().graceful_shutdown();
+                    is_stopping = true;
+                }
+                _ = ticks.tick() => {
+                    let is_idle = exchanges.is_idle(stall);
+                    if exchanges.is_stuck(stall) || is_idle && is_ending {
+                        return;
+                    }
+                    if is_idle {
+                        connection.as_mut().graceful_shutdown();
+                        is_ending = true;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The host that a request names on HTTP/2, where all else looks for it.
+fn name_host(request: &mut Request<Incoming>) {
+    if let Some(host) = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
+        request.headers_mut().entry(HOST).or_insert(host);
     }
 }
 

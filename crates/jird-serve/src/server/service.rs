@@ -8,7 +8,7 @@ use crate::base::strangers::Stranger;
 use crate::base::token::{Right, Rights, Token};
 use crate::events::intake::Intake;
 use crate::events::upkeep::Upkeep;
-use crate::http::body::{Body, pass_over};
+use crate::http::body::{Body, Outcome, pass_over};
 use crate::http::forwarded::Forwarded;
 use crate::http::guard::{Guard, needs};
 use crate::http::journal::Journal;
@@ -119,7 +119,7 @@ impl Service {
         let mut entry = self.journal.begin(meant.peer, &parts.method, target);
         let (mut response, place) = match caught(|| self.admit(&mut parts)).unwrap_or_else(|words| Err(bug(&words))) {
             Ok(Admitted::Answered(response)) => {
-                if matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                if matches!(outcome(&response), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                     discard(&parts, body, self.state.limits);
                 }
                 (response, None)
@@ -137,7 +137,7 @@ impl Service {
         meant.tell(response.headers_mut());
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         sharing.tell(response.headers_mut());
-        entry.status = response.status();
+        entry.status = outcome(&response);
         let is_unsent = is_head || response.status() == StatusCode::NOT_MODIFIED;
         response.map(|body| body.entered(entry, place, is_unsent))
     }
@@ -332,6 +332,11 @@ impl Service {
             _ => Err(Problem::method(allowed)),
         }
     }
+}
+
+/// What became of a request.
+fn outcome(response: &Response<Body>) -> StatusCode {
+    response.extensions().get().map_or(response.status(), |Outcome(status)| *status)
 }
 
 /// What becomes of a request before its body is looked at.

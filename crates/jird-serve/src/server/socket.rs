@@ -9,7 +9,10 @@ use std::net::{SocketAddr, TcpListener};
 #[cfg(unix)]
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{self, TcpStream};
+use tokio::time::sleep;
 
 /// A socket that listens. Connections wait until they are accepted.
 pub(crate) enum Bound {
@@ -97,6 +100,35 @@ impl Listener {
             #[cfg(unix)]
             Self::Unix { listener, .. } => Ok(Accepted::Unix(listener.accept().await?.0)),
         }
+    }
+}
+
+/// The socket of a client.
+pub(crate) trait Client: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// Waits for the first bytes, and says whether they are those of HTTP/2. They are there still for whoever reads.
+    fn begins_http_2(&self) -> impl Future<Output = bool> + Send;
+}
+
+impl Client for TcpStream {
+    async fn begins_http_2(&self) -> bool {
+        // No method of HTTP/1 begins so.
+        const PREFACE: &[u8; 4] = b"PRI ";
+        let mut first = [0; PREFACE.len()];
+        loop {
+            match self.peek(&mut first).await {
+                Ok(len) if len == first.len() => return first == *PREFACE,
+                Ok(len) if len > 0 && first[..len] == PREFACE[..len] => sleep(Duration::from_millis(5)).await,
+                _ => return false,
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Client for net::UnixStream {
+    /// Tokio does not look ahead there.
+    async fn begins_http_2(&self) -> bool {
+        false
     }
 }
 

@@ -10,6 +10,7 @@ mod common;
 mod elastic;
 mod events;
 mod hostile;
+mod http_2;
 mod ingest;
 mod kept;
 mod killed;

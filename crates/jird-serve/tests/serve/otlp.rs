@@ -7,7 +7,7 @@ use jird::json;
 const PROTOBUF: (&str, &str) = ("Content-Type", "application/x-protobuf");
 
 /// A field that is a text or a message.
-fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     let mut len = bytes.len();
     while len > 127 {
@@ -19,11 +19,11 @@ fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     field
 }
 
-fn fixed64(number: u8, value: u64) -> Vec<u8> {
+pub(crate) fn fixed64(number: u8, value: u64) -> Vec<u8> {
     [&[number << 3 | 1][..], &value.to_le_bytes()].concat()
 }
 
-fn text(value: &str) -> Vec<u8> {
+pub(crate) fn text(value: &str) -> Vec<u8> {
     field(1, value.as_bytes())
 }
 
@@ -32,10 +32,10 @@ fn pair(key: &str, value: &[u8]) -> Vec<u8> {
 }
 
 /// 2024-03-05T07:00:00.123456789Z
-const TIME: u64 = 1_709_622_000_123_456_789;
+pub(crate) const TIME: u64 = 1_709_622_000_123_456_789;
 
 /// A request with a resource, a scope, and these records.
-fn request(records: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn request(records: &[Vec<u8>]) -> Vec<u8> {
     let resource = field(1, &pair("service.name", &text("shop")));
     let scope = [field(1, b"lib"), field(2, b"1.0")].concat();
     let records: Vec<u8> = records.iter().flat_map(|record| field(2, record)).collect();

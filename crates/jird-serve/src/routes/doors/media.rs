@@ -1,6 +1,6 @@
 //! What kind of body comes.
 
-use super::Door;
+use super::{Door, grpc};
 use crate::base::problem::Problem;
 use crate::request::choice::text;
 use hyper::StatusCode;
@@ -39,6 +39,8 @@ impl Form {
             Door::Ingest | Door::Raw | Door::Telemetry(_) | Door::Loki if is_json => Ok(Self::Json),
             Door::Document(..) if is_json || is_elastic => Ok(Self::Json),
             Door::Telemetry(_) | Door::Loki if media == PROTOBUF => Ok(Self::Protobuf),
+            // `application/grpc+json` and others are not those of OpenTelemetry.
+            Door::Call(_) if media == grpc::MEDIA || media == "application/grpc+proto" => Ok(Self::Protobuf),
             _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, door.wanted())),
         }
     }
@@ -52,9 +54,16 @@ impl Door {
             Self::Document(..) => "a document comes as application/json",
             Self::Bulk(_) | Self::Elastic(_) => "actions come as application/x-ndjson or application/json",
             Self::Loki => "streams come as application/x-protobuf or application/json",
+            Self::Call(_) => "messages come as application/grpc",
             Self::Telemetry(_) => "logs and traces come as application/x-protobuf or application/json",
         }
     }
+}
+
+/// Whether a request is a call of gRPC.
+pub(super) fn is_call(headers: &HeaderMap) -> bool {
+    let media = media(headers);
+    media == grpc::MEDIA || media.starts_with("application/grpc+")
 }
 
 /// Whether a request has a body in the format of Protocol Buffers.

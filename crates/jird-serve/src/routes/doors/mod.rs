@@ -5,6 +5,7 @@
 //! is named in the response and set aside; the others are kept.
 
 mod bulk;
+mod grpc;
 mod lines;
 mod loki;
 mod media;
@@ -54,6 +55,8 @@ pub(crate) enum Door {
     Elastic(&'static str),
     /// `/v1/logs` and `/v1/traces`
     Telemetry(Telemetry),
+    /// A call of gRPC: `/opentelemetry.proto.collector.logs.v1.LogsService/Export` and that of traces; `None`: another one
+    Call(Option<Telemetry>),
     /// `/loki/api/v1/push`
     Loki,
 }
@@ -85,6 +88,7 @@ impl Door {
             [] if matches!(*method, Method::GET | Method::HEAD) && bulk::is_asked(text(headers, &ACCEPT)) => {
                 Self::Elastic(bulk::GREETING)
             }
+            [service, call] if media::is_call(headers) => Self::Call(Telemetry::of_call(service, call)),
             _ => return None,
         })
     }
@@ -99,6 +103,7 @@ impl Door {
             Self::Document(..) => "/_doc",
             Self::Telemetry(Telemetry::Logs) => "/v1/logs",
             Self::Telemetry(Telemetry::Traces) => "/v1/traces",
+            Self::Call(_) => "gRPC",
             Self::Loki => "/loki/api/v1/push",
             Self::Elastic(_) => "/",
         }
@@ -167,6 +172,10 @@ async fn entered(
     if !allowed.split(", ").any(|known| known == parts.method.as_str()) {
         return Err(Problem::method(allowed));
     }
+    if *door == Door::Call(None) {
+        let detail = "the calls of this server are those that export OpenTelemetry's logs and traces";
+        return Err(Problem::new(StatusCode::NOT_FOUND, detail));
+    }
     if let Door::Elastic(answer) = *door {
         return Ok(json(StatusCode::OK, answer.into()));
     }
@@ -196,6 +205,7 @@ async fn let_in(
     body: &mut Incoming,
 ) -> Result<Response<Body>, Problem> {
     let mut received = receive_from(body, &state.limits, &state.rooms).await?;
+    let packed = if matches!(door, Door::Call(_)) { grpc::unframe(&mut received.bytes, packed)? } else { packed };
     let work = Work { intake: Arc::clone(intake), door: door.clone(), form, limits: state.limits };
     let is_small = packed == Packed::Plain && received.bytes.len() <= SMALL_BYTES;
     if is_small {
@@ -263,7 +273,7 @@ impl Work {
             (Form::Lines, Door::Bulk(index)) => bulk::take(body, index.as_deref(), settings, limits),
             (Form::Lines, door) => lines::take(body, *door != Door::Ingest, settings, limits),
             (Form::Json, Door::Document(index, id)) => bulk::take_one(body, (index, id.as_deref()), settings, limits),
-            (form, Door::Telemetry(sent)) => otlp::take(body, (*sent, form), settings, limits),
+            (form, Door::Telemetry(sent) | Door::Call(Some(sent))) => otlp::take(body, (*sent, form), settings, limits),
             (Form::Json, Door::Loki) => loki::take_json(body, settings, limits),
             (Form::Protobuf, Door::Loki) => loki::take_protobuf(body, settings, limits),
             (Form::Json, Door::Raw) => seq::take(body, settings, limits),
@@ -282,6 +292,7 @@ impl Work {
             Door::Bulk(_) => json(StatusCode::OK, bulk::answer(taken)),
             Door::Document(..) => json(if is_lost { status } else { StatusCode::CREATED }, bulk::answer_one(taken)),
             Door::Loki if taken.refused.is_empty() => empty(StatusCode::NO_CONTENT),
+            Door::Call(_) => grpc::answer(&otlp::answer_protobuf(taken)),
             Door::Loki => bytes(StatusCode::BAD_REQUEST, media::TEXT, loki::answer(taken)),
             Door::Telemetry(sent) if self.form == Form::Json => json(StatusCode::OK, otlp::answer_json(*sent, taken)),
             Door::Telemetry(_) => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
@@ -323,6 +334,7 @@ fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
         Door::Telemetry(_) if media::is_protobuf(headers) => {
             bytes(status, media::PROTOBUF, otlp::failure_protobuf(problem))
         }
+        Door::Call(_) => return grpc::failure(problem),
         Door::Loki => bytes(status, media::TEXT, format!("{problem}\n").into_bytes()),
         Door::Telemetry(_) => json(status, otlp::failure_json(problem)),
         _ => bytes(status, "application/problem+json", problem.json()),

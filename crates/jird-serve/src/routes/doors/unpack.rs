@@ -1,7 +1,7 @@
 //! Bodies that are compressed: unpacked within the limit of a body and the room of all.
 
-use super::Door;
 use super::media::Form;
+use super::{Door, grpc};
 use crate::base::problem::Problem;
 use crate::http::body::{ROOM, Received};
 use crate::request::choice::text;
@@ -33,6 +33,9 @@ impl Packed {
     /// # Errors
     /// 415.
     pub(super) fn of(door: &Door, form: Form, headers: &HeaderMap) -> Result<Self, Problem> {
+        if matches!(door, Door::Call(_)) {
+            return grpc::coding(headers);
+        }
         // Its clients never say so.
         let is_snappy = *door == Door::Loki && form == Form::Protobuf;
         let coding = text(headers, &CONTENT_ENCODING).unwrap_or_default();

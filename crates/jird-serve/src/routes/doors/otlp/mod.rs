@@ -38,6 +38,17 @@ pub(crate) enum Telemetry {
     Traces,
 }
 
+impl Telemetry {
+    /// What a call of gRPC sends.
+    pub(super) fn of_call(service: &str, call: &str) -> Option<Self> {
+        match (service, call) {
+            ("opentelemetry.proto.collector.logs.v1.LogsService", "Export") => Some(Self::Logs),
+            ("opentelemetry.proto.collector.trace.v1.TraceService", "Export") => Some(Self::Traces),
+            _ => None,
+        }
+    }
+}
+
 /// The events of a body.
 ///
 /// # Errors
