@@ -10,6 +10,7 @@
 pub(crate) mod change;
 pub(crate) mod doors;
 pub(crate) mod events;
+pub(crate) mod facets;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod paths;

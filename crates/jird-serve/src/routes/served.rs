@@ -20,6 +20,15 @@ pub(crate) fn list(state: &State) -> Vec<u8> {
                     });
                 }
             });
+            object.array("links", |links| {
+                for link in table.links().iter().filter(|link| !link.is_many) {
+                    links.object(|object| {
+                        object.member("table", &link.table);
+                        object.array("columns", |names| link.columns.iter().for_each(|(own, _)| names.element(own)));
+                        object.array("to", |names| link.columns.iter().for_each(|(_, other)| names.element(other)));
+                    });
+                }
+            });
         });
     }
     if let Some(store) = &state.store {

@@ -16,6 +16,7 @@ use crate::request::uri;
 use crate::routes::change::change;
 use crate::routes::doors::{self, Door};
 use crate::routes::events;
+use crate::routes::facets;
 use crate::routes::openapi;
 use crate::routes::page::page;
 use crate::routes::read::{Wanted, get, kept};
@@ -265,6 +266,11 @@ impl Service {
                 only_get(&parts.method)?;
                 self.guard.origin(&parts.headers)?;
                 return events::get(&self.state, store, parts).await;
+            }
+            ("events", Some(name)) if let (Some(store), "facets") = (&self.state.store, name.as_str()) => {
+                only_get(&parts.method)?;
+                self.guard.origin(&parts.headers)?;
+                return facets::get(&self.state, store, parts).await;
             }
             ("sources", None) => {
                 only_get(&parts.method)?;

@@ -27,6 +27,7 @@ mod reading;
 #[cfg(unix)]
 mod replaced;
 mod safety;
+mod search;
 mod seq;
 mod sharing;
 mod sources;
