@@ -62,7 +62,7 @@ async function show() {
         viewOf = `${kind}/${name}`;
         const nothing = sources.length ? "There is nothing of this name." : "Nothing is served yet.";
         fill(main, view?.element ?? h("p", { class: "empty" }, nothing));
-        document.title = kind ? `${name || "Query"} · jird` : "jird";
+        document.title = escaped(kind ? `${name || "Query"} · jird` : "jird");
     }
     showPlace(place);
     main.dataset.shows = hash;

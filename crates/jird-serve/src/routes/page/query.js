@@ -266,9 +266,7 @@ class QueryView {
     async save(media, suffix) {
         try {
             const answer = await askSql(this.sql, media);
-            const url = URL.createObjectURL(await answer.blob());
-            h("a", { href: url, download: `query.${suffix}` }).click();
-            setTimeout(() => URL.revokeObjectURL(url), 10000);
+            saveAs(`query.${suffix}`, await answer.blob());
         } catch (error) {
             fill(this.wrong, problemOf(error, this.sql));
         }
