@@ -114,7 +114,7 @@ impl Asked {
             target.extend(["&", name, "=", &uri::encoded(value)]);
         }
         if let Some(limit) = self.limit {
-            target += &format!("&limit={limit}");
+            target.extend(["&limit=", &limit.to_string()]);
         }
         target
     }

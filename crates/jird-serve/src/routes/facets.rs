@@ -76,7 +76,7 @@ struct Counted {
     events: u64,
     /// Whether these are all events that are wanted.
     is_all: bool,
-    fields: Vec<Field>,
+    fields: Vec<Facet>,
     /// Places in `fields`, by JSON Pointer.
     places: HashMap<String, usize>,
     /// Bytes of names and values.
@@ -84,7 +84,7 @@ struct Counted {
 }
 
 /// A field, and how often it has which value.
-struct Field {
+struct Facet {
     pointer: String,
     events: u64,
     /// Values as they are written, except that strings have no needless escapes.
@@ -138,7 +138,7 @@ impl Counted {
                 self.bytes += 2 * pointer.len();
                 self.places.insert(pointer.to_owned(), self.fields.len());
                 let pointer = pointer.to_owned();
-                self.fields.push(Field { pointer, events: 0, values: HashMap::new(), others: 0 });
+                self.fields.push(Facet { pointer, events: 0, values: HashMap::new(), others: 0 });
                 self.fields.len() - 1
             }
             None => return,
@@ -185,7 +185,7 @@ impl Counted {
     }
 }
 
-impl Field {
+impl Facet {
     fn write(&self, object: &mut ObjectWriter<'_>) {
         object.member("field", &self.pointer);
         object.member("events", self.events);

@@ -34,6 +34,8 @@ const SCRIPT: &str = concat!(
     include_str!("page/table.js"),
     include_str!("page/file.js"),
     include_str!("page/query.js"),
+    include_str!("page/saved.js"),
+    include_str!("page/alerts.js"),
     include_str!("page/page.js"),
 );
 

@@ -45,7 +45,7 @@ fn sources() -> Json {
         "type": "object",
         "properties": {
             "name": {"type": "string"},
-            "kind": {"enum": ["table", "view", "store", "file"]},
+            "kind": {"enum": ["table", "view", "store", "file", "own"], "description": "own: a table of the server itself"},
             "writable": {"type": "boolean"},
             "key": {"type": ["string", "null"], "description": "The column by which a row has a path"},
             "columns": columns,
@@ -61,7 +61,7 @@ fn sources() -> Json {
     json!({"get": {"summary": "What is served", "responses": {"200": answer, "default": problem()}}})
 }
 
-fn parameter(name: &str, place: &str, description: &str, schema: Json) -> Json {
+fn parameter(name: &str, place: &str, description: &str, schema: &Json) -> Json {
     json!({"name": name, "in": place, "description": description, "schema": schema})
 }
 
@@ -71,10 +71,10 @@ fn choice() -> [Json; 4] {
     let words = "Words and \"phrases\", each in any field or in the message; the case of letters does not count";
     let since = "The first time, as 2024-03-05T07:00:00Z, or how long ago, as 90s, 30m, 1h, 2d, 1w";
     [
-        parameter("where", "query", "A condition in SQL", text()),
-        parameter("search", "query", words, json!({"type": "string", "maxLength": 1000})),
-        parameter("since", "query", since, text()),
-        parameter("until", "query", "The first time that is not wanted, as in since", text()),
+        parameter("where", "query", "A condition in SQL", &text()),
+        parameter("search", "query", words, &json!({"type": "string", "maxLength": 1000})),
+        parameter("since", "query", since, &text()),
+        parameter("until", "query", "The first time that is not wanted, as in since", &text()),
     ]
 }
 
@@ -86,25 +86,25 @@ fn events() -> Json {
             "limit",
             "query",
             "The most events",
-            json!({"type": "integer", "minimum": 0, "maximum": 10000, "default": 100}),
+            &json!({"type": "integer", "minimum": 0, "maximum": 10000, "default": 100}),
         ),
         parameter(
             "before",
             "query",
             "As a Link of an answer has it",
-            json!({"type": "string", "pattern": r"^-?[0-9]{1,18}\.[0-9]{1,18}$"}),
+            &json!({"type": "string", "pattern": r"^-?[0-9]{1,18}\.[0-9]{1,18}$"}),
         ),
         parameter(
             "follow",
             "query",
             "Events as they come, as server-sent events, without an end",
-            json!({"type": "boolean", "default": false}),
+            &json!({"type": "boolean", "default": false}),
         ),
         parameter(
             "Last-Event-ID",
             "header",
             "Of what is followed: the id of the last event that the client has",
-            json!({"type": "string", "pattern": "^[0-9]{1,18}$"}),
+            &json!({"type": "string", "pattern": "^[0-9]{1,18}$"}),
         ),
     ]);
     let answer = json!({

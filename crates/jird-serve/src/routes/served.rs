@@ -7,7 +7,7 @@ use jird::hooks::{ObjectWriter, write_object};
 pub(crate) fn list(state: &State) -> Vec<u8> {
     let mut text = b"[".to_vec();
     let writes = state.writes_tables();
-    for table in state.tables() {
+    for table in state.tables().iter().filter(|table| !state.is_own(table.info.name())) {
         let kind = if table.info.is_view() { "view" } else { "table" };
         item(&mut text, table.info.name(), kind, |object| {
             object.member("writable", writes && !table.info.is_view());
@@ -29,6 +29,12 @@ pub(crate) fn list(state: &State) -> Vec<u8> {
                     });
                 }
             });
+        });
+    }
+    for table in state.own_tables() {
+        item(&mut text, table.info.name(), "own", |object| {
+            object.member("writable", true);
+            object.member("key", "id");
         });
     }
     if let Some(store) = &state.store {

@@ -13,6 +13,7 @@ use crate::http::forwarded::Forwarded;
 use crate::http::guard::{Guard, needs};
 use crate::http::journal::Journal;
 use crate::request::uri;
+use crate::routes::alerts;
 use crate::routes::change::change;
 use crate::routes::doors::{self, Door};
 use crate::routes::events;
@@ -38,6 +39,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{MissedTickBehavior, interval};
 
 /// Answers requests.
 pub(crate) struct Service {
@@ -71,6 +73,21 @@ impl Service {
     pub(crate) async fn follow(&self) {
         if let Some(store) = &self.state.store {
             store.follow.look(&store.store).await;
+        }
+    }
+
+    /// Checks alerts, until it is dropped.
+    pub(crate) async fn watch_alerts(&self) {
+        let (Some(own), Some(store)) = (&self.state.own, &self.state.store) else { return };
+        let mut ticks = interval(self.state.limits.alerts);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let (own, store) = (Arc::clone(own), store.store.clone());
+            let changed = tokio::task::spawn_blocking(move || alerts::check(&own, &store)).await;
+            for (alert, checked) in changed.into_iter().flatten() {
+                self.journal.note(|object| alerts::tell(&alert, &checked, object));
+            }
         }
     }
 
@@ -279,7 +296,7 @@ impl Service {
             _ => {}
         }
         if matches!(parts.method, Method::GET | Method::HEAD)
-            && let Some(Ok(database)) = self.state.database.as_ref().map(Database::now)
+            && let Some(Ok(database)) = self.state.database_of(name).map(Database::now)
             && let Some(answer) = kept(&database, parts, id.is_some())
         {
             return Ok(answer);

@@ -1,6 +1,7 @@
 //! Databases: their tables read as streams of rows, and written; what of changed rows comes back.
 
 pub(crate) mod database;
+pub(crate) mod own;
 mod returned;
 pub(crate) mod stream;
 pub(crate) mod writer;

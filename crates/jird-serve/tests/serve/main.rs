@@ -19,6 +19,7 @@ mod loki;
 #[cfg(unix)]
 mod operators;
 mod otlp;
+mod own;
 mod page;
 mod postgrest;
 #[cfg(feature = "query")]

@@ -48,19 +48,33 @@ CONTRAST = """(() => {
 
 # Each level, each kind of value, and characters that would not be seen or would turn others round.
 EVENTS = [
-    {"@t": f"2026-03-01T00:00:0{index}Z", "@l": level, "@m": f"{level} said so", "n": None, "ok": True, "ms": 1.5, "in": {}}
+    {
+        "@t": f"2026-03-01T00:00:0{index}Z",
+        "@l": level,
+        "@m": f"{level} said so",
+        "n": None,
+        "ok": True,
+        "ms": 1.5,
+        "in": {},
+    }
     for index, level in enumerate(["Verbose", "Debug", "Information", "Warning", "Error", "Fatal"])
 ]
 HOSTILE = "live\u202elamron\u202c \u2066x\u2069 \u200b\ufeff\u0007 \U000e0041 end"
 MARKED = "live\\u202elamron\\u202c \\u2066x\\u2069 \\u200b\\ufeff\\u0007 \\u{e0041} end"
-HIDDEN = {"@t": "2026-03-01T00:01:00Z", "@l": "Er\u202eror", "@m": HOSTILE, "ke\u202ey": HOSTILE, "<b>x</b>\u0000": "<img src=x>"}
+HIDDEN = {
+    "@t": "2026-03-01T00:01:00Z",
+    "@l": "Er\u202eror",
+    "@m": HOSTILE,
+    "ke\u202ey": HOSTILE,
+    "<b>x</b>\u0000": "<img src=x>",
+}
 LONG = {"@t": "2026-03-01T00:02:00Z", "@m": "word " * 400}
 
 
 def serve():
     """A server of the odd: names, levels and values."""
     sources = ["odd.db"]
-    name = 'ta\u202eble <i>'.replace('"', '""')
+    name = "ta\u202eble <i>".replace('"', '""')
     connect(
         "odd.db",
         f'create table "{name}" (id integer primary key, "co\u202el" text, meta json);'
@@ -70,8 +84,11 @@ def serve():
     )
     if HAS_QUERIES:
         sources.append("odd-log")
-    server = Server(*sources, "--write")
+    server = Server(*sources, "--write", "--state", "odd-state.db")
+    server.ask("/saved", "POST", json.dumps({"name": HOSTILE + "<b>", "place": "table/x"}))
     if HAS_QUERIES:
+        alerts = [{"name": HOSTILE, "minutes": 10080}, {"name": "wrong", "minutes": 1, "condition": "a > > 1"}]
+        server.ask("/alerts", "POST", json.dumps(alerts))
         for event in [*EVENTS, HIDDEN, LONG]:
             server.ask("/ingest", "POST", json.dumps(event) + "\n", "application/x-ndjson")
     return server
@@ -88,7 +105,11 @@ def all_views(server, odd):
     views = [f"{server.url}/#/table/tasks", f"{odd.url}/#/table/ta%E2%80%AEble%20%3Ci%3E"]
     if HAS_QUERIES:
         views += [f"{odd.url}/#/store/odd-log", f"{server.url}/#/query?sql=select+*+from+tasks+limit+20"]
-        views += [f"{server.url}/#/file/people", f"{odd.url}/#/store/odd-log?where=x+%3E+%3E+1"]
+        views += [
+            f"{odd.url}/#/alerts",
+            f"{server.url}/#/file/people",
+            f"{odd.url}/#/store/odd-log?where=x+%3E+%3E+1",
+        ]
     return views
 
 
@@ -106,8 +127,10 @@ def axe_source():
 def axe(tab, source, where):
     """Everything that axe-core finds wrong."""
     tab.run(f"{source}; undefined")
-    found = tab.run("axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map("
-                    "({ id, nodes }) => [id, nodes.map((one) => one.html.slice(0, 200) + one.failureSummary)]))")
+    found = tab.run(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map("
+        "({ id, nodes }) => [id, nodes.map((one) => one.html.slice(0, 200) + one.failureSummary)]))"
+    )
     assert not found, (where, found)
 
 
@@ -127,7 +150,9 @@ def contrasts(tab, server, odd):
         for scheme in SCHEMES:
             tab.scheme(scheme)
             tab.go(view)
-            tab.wait("document.querySelector('main section') && document.querySelector('.events .line, td, .wrong')")
+            tab.wait(
+                "document.querySelector('main section') && document.querySelector('.events .line, td, .wrong')"
+            )
             open_up(tab)
             least = min(least, contrast(tab, (view, scheme)))
             if source:
@@ -149,8 +174,14 @@ def hidden_characters(tab, odd):
         tab.go(f"{odd.url}/#/store/odd-log")
         tab.wait("document.querySelectorAll('.events .line').length === 8")
         tab.run("document.querySelectorAll('.events .line')[1].click()")
-        assert tab.run("document.querySelectorAll('.events .line')[1].querySelector('.message').textContent") == MARKED
+        assert (
+            tab.run("document.querySelectorAll('.events .line')[1].querySelector('.message').textContent")
+            == MARKED
+        )
         assert tab.run("document.querySelectorAll('.events .level')[1].textContent") == "Er\\u202eror"
+        pages.append(tab.run("document.body.innerText"))
+        tab.go(f"{odd.url}/#/alerts")
+        tab.wait("document.querySelectorAll('.alerts tbody tr').length === 2")
         pages.append(tab.run("document.body.innerText"))
     for page in pages:
         assert not [one for one in page if one in "\u202e\u202c\u2066\u2069\u200b\ufeff\u0007\U000e0041"], page

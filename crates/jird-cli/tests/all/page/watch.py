@@ -78,7 +78,9 @@ def flood(tab, server):
     assert measured["frames"] > seconds * 5, measured
     # Few lines are drawn; the others come as one scrolls, without a gap.
     assert tab.run(LINES) <= 300
-    numbers = "[...document.querySelectorAll('.events .message')].map((one) => Number(one.textContent.split(' ')[1]))"
+    numbers = (
+        "[...document.querySelectorAll('.events .message')].map((one) => Number(one.textContent.split(' ')[1]))"
+    )
     for _ in range(3):
         before = tab.run(LINES)
         tab.run("document.querySelector('.foot').scrollIntoView()")
@@ -199,7 +201,9 @@ def log_downloads(tab, server):
     tab.go(f"{server.url}/#/store/flood?search=Ann&where=Number+%3C+30000")
     tab.wait(f"{LINES} === 100")
     lines = downloaded(tab, "NDJSON", "flood.ndjson").splitlines()
-    assert len(lines) == 10001 and all(json.loads(line)["Who"] == "Ann" for line in lines if "Number" in line), len(lines)
+    assert len(lines) == 10001 and all(json.loads(line)["Who"] == "Ann" for line in lines if "Number" in line), (
+        len(lines)
+    )
     tab.go(f"{server.url}/#/store/flood?where=Number+between+10+and+12")
     tab.wait(f"{LINES} === 3")
     rows = json.loads(downloaded(tab, "JSON", "flood.json"))
@@ -218,11 +222,70 @@ def table_downloads(tab, server):
     assert len(json.loads(downloaded(tab, "JSON", "tasks.json"))) == 250
 
 
+def saved(tab, server):
+    """A view is saved, opened, renamed and deleted; others see it."""
+    tab.go(f"{server.url}/#/store/flood?search=Ann&where=Number+%3C+30")
+    tab.wait(f"{LINES} === 11")
+    tab.click("text=Save this view…")
+    tab.wait("document.querySelector('dialog[open] input')")
+    tab.type("Ann’s <b>first</b>")
+    tab.key("Enter")
+    tab.wait(
+        "document.querySelector('.saved a')?.textContent === 'Ann’s <b>first</b>' && !document.querySelector('dialog[open]')"
+    )
+    tab.click("text=Save this view…")
+    tab.wait("document.querySelector('dialog[open] input')")
+    tab.type("Ann’s <b>first</b>")
+    tab.key("Enter")
+    tab.wait("document.querySelector('dialog[open] .wrong').textContent === 'There is another one of this name.'")
+    tab.key("Escape")
+    other = tab.browser.tab()
+    other.go(f"{server.url}/#/store/flood")
+    other.wait(f"{LINES} === 100")
+    other.click(".saved a")
+    other.wait(f"{LINES} === 11 && document.querySelector('.saved a').getAttribute('aria-current') === 'page'")
+    other.click(".saved li button")
+    other.wait("document.querySelector('dialog[open] input')")
+    other.run("document.querySelector('dialog[open] input').select()")
+    other.type("Renamed")
+    other.key("Enter")
+    other.wait("document.querySelector('.saved a').textContent === 'Renamed'")
+    other.click(".saved li button")
+    other.click("text=Delete")
+    other.wait("!document.querySelector('.saved a')")
+    assert server.ask("/saved") == [] and not other.problems(), other.problems()
+
+
+def alerts(tab, server):
+    """An alert for what is seen, which fires, and is told in the log."""
+    tab.go(f"{server.url}/#/store/flood?search=Ann")
+    tab.wait(f"{LINES} === 100")
+    tab.click("text=Alert…")
+    fields = "document.querySelectorAll('dialog[open] input')"
+    tab.wait(f"{fields}[1]?.value === 'Ann'")
+    tab.run(f"{fields}[0].focus()")
+    tab.type("Ann again")
+    tab.run(f"{fields}[2].value = 'a > > 1'")
+    tab.click("text=Save")
+    tab.wait("document.querySelector('dialog[open] .wrong').textContent.length > 10")
+    tab.run(f"{fields}[2].value = ''")
+    tab.click("text=Save")
+    tab.wait("document.querySelector('.alerts tbody td b')?.textContent === 'Ann again'")
+    event_now = json.dumps({"@t": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "@m": "Ann is here"})
+    server.ask("/ingest", "POST", event_now + "\n", "application/x-ndjson")
+    tab.wait("document.querySelector('.alerts .firing')", 40)
+    told = [line for line in server.logged() if "alert" in line]
+    assert [(line["alert"], line["firing"], line["events"]) for line in told] == [("Ann again", True, 1)], told
+    tab.click("[aria-label='Edit Ann again']")
+    tab.click("text=Delete")
+    tab.wait("document.querySelector('.alerts').hidden")
+
+
 def watch(browser, server):
     """All of this, with a store of its own."""
-    flooded = Server("flood", "--write")
+    flooded = Server("flood", "--write", "--state", "state.db")
     try:
-        for step in (flood, search, fields):
+        for step in (flood, search, fields, saved, alerts):
             tab = browser.tab()
             step(tab, flooded)
             assert not tab.problems(), (step.__name__, tab.problems())
@@ -233,4 +296,3 @@ def watch(browser, server):
         assert not tab.problems(), tab.problems()
     finally:
         flooded.close()
-

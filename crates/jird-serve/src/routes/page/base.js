@@ -42,8 +42,16 @@ function nodesOf(children, isPlain) {
  * Characters that are not seen, or that change the order in which others are seen: controls, marks of direction, and
  * those without a width. Ends of lines and tabs are left, and so are the joiners that Persian and emoji need.
  */
-const HIDDEN =
-    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\r(?!\n)|\p{Cs}|[\u{e0000}-\u{e007f}]/u;
+const HIDDEN = new RegExp(
+    [
+        "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]",
+        "\\r(?!\\n)",
+        "[\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]",
+        "[\\u{e0000}-\\u{e007f}]",
+        "\\p{Cs}",
+    ].join("|"),
+    "u",
+);
 const ALL_HIDDEN = new RegExp(HIDDEN.source, "gu");
 /** In a cell, a line must stay one. */
 const BREAKS = /\r\n|[\n\t]/g;

@@ -152,7 +152,9 @@ class Histogram {
             this.said.textContent = `${plural(sum, "event")} from ${stamp(begin)} to ${stamp(end)}`;
         } else {
             const sum = this.bars.reduce((all, bar) => all + bar.sum, 0);
-            this.said.textContent = this.bars.length ? `${plural(sum, "event")} · a bar is ${this.unit} · ${zoneName()}` : "";
+            this.said.textContent = this.bars.length
+                ? `${plural(sum, "event")} · a bar is ${this.unit} · ${zoneName()}`
+                : "";
         }
     }
 

@@ -26,7 +26,10 @@ class Facets {
         const { signal } = this;
         this.fields.classList.add("waiting");
         try {
-            const answer = await ask(`events/facets?${this.asked}`, { headers: { Accept: "application/json" }, signal });
+            const answer = await ask(`events/facets?${this.asked}`, {
+                headers: { Accept: "application/json" },
+                signal,
+            });
             this.show(parse(await answer.text()));
         } catch (error) {
             if (isAborted(error)) return;
@@ -41,14 +44,20 @@ class Facets {
         fill(this.told, `${which} ${plural(events, "event")} ${events === 1 ? "is" : "are"} counted.`);
         // A field with another value in each event tells nothing here, as one with times or numbers of orders.
         const telling = fields.filter(({ values, events }) => values[0]?.events > 1 || events <= 10);
-        fill(this.fields, telling.map((field) => this.field(field)));
+        fill(
+            this.fields,
+            telling.map((field) => this.field(field)),
+        );
     }
 
     field({ field, events, distinct, values, others }) {
         const path = pathOf(field);
         const most = values[0]?.events ?? 1;
         const rest = distinct - values.length;
-        const notes = [rest > 0 && `${plural(rest, "other value")}`, others > 0 && `${plural(others, "event")} with values that were not counted`];
+        const notes = [
+            rest > 0 && `${plural(rest, "other value")}`,
+            others > 0 && `${plural(others, "event")} with values that were not counted`,
+        ];
         return h(
             "section",
             {},
@@ -62,9 +71,17 @@ class Facets {
                     return h(
                         "li",
                         {},
-                        button([h("span", { class: `v ${kindOf(value)}` }, marked(cut(text, 80), true)), h("b", {}, count(events)), part], () => this.onFilter(conditionOf(path, value, true)), {
-                            "aria-label": `Only events whose ${sqlPath(path)} is ${text}: ${count(events)}`,
-                        }),
+                        button(
+                            [
+                                h("span", { class: `v ${kindOf(value)}` }, marked(cut(text, 80), true)),
+                                h("b", {}, count(events)),
+                                part,
+                            ],
+                            () => this.onFilter(conditionOf(path, value, true)),
+                            {
+                                "aria-label": `Only events whose ${sqlPath(path)} is ${text}: ${count(events)}`,
+                            },
+                        ),
                     );
                 }),
             ),

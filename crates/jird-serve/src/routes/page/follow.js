@@ -1,5 +1,5 @@
-// Following: new events are drawn once a frame, from the newest on, and only as many as fit into a frame. Those that are
-// not drawn wait as texts; scrolling draws them.
+// Following: new events are drawn once a frame, from the newest on, and only as many as fit into a frame. Those that
+// are not drawn wait as texts; scrolling draws them.
 
 /** The events that are kept while the log is followed, and their characters. */
 const KEPT_EVENTS = 5000;
@@ -7,7 +7,8 @@ const KEPT_CHARACTERS = 1 << 25;
 /** More new events than this are not put above the others one by one: the list begins again with the newest. */
 const FRAME_EVENTS = 50;
 const FRAME_CHARACTERS = 1 << 19;
-/** The lines that are drawn without scrolling, and the most that stay. */
+/** The lines that a frame begins with, those that are drawn without scrolling, and the most that stay. */
+const SCREEN_LINES = 40;
 const LINES = 100;
 const LINES_MAX = 300;
 /** The part of a frame that may go into drawing, and into taking events from the stream, in milliseconds. */
@@ -67,10 +68,12 @@ class Follower {
         this.button.hidden = true;
         const hadFocus = this.list.element.contains(document.activeElement);
         const until = performance.now() + DRAW_TIME;
-        if (this.isTorn || this.fresh.length > FRAME_EVENTS || this.fresh.characters > FRAME_CHARACTERS) this.beginAgain();
+        const isFlood = this.isTorn || this.fresh.length > FRAME_EVENTS || this.fresh.characters > FRAME_CHARACTERS;
+        if (isFlood) this.beginAgain();
         for (const entry of this.fresh.takeAll()) this.list.prepend(entry);
         while (this.list.rows > LINES_MAX) this.setAside(this.list.pop());
-        while (this.list.rows < LINES && this.older.length && performance.now() < until) this.drawOlder();
+        const lines = isFlood ? SCREEN_LINES : LINES;
+        while (this.list.rows < lines && this.older.length && performance.now() < until) this.drawOlder();
         if (this.list.rows < LINES && this.older.length) this.schedule();
         if (hadFocus && !this.list.element.contains(document.activeElement)) this.list.focusFirst();
         this.onChange();

@@ -190,7 +190,8 @@ class EventList {
     }
 
     closeAll() {
-        for (const line of this.element.querySelectorAll("[aria-expanded='true']")) this.expand(line.parentElement, false);
+        for (const line of this.element.querySelectorAll("[aria-expanded='true']"))
+            this.expand(line.parentElement, false);
     }
 
     expand(item, isOpen) {

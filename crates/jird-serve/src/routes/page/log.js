@@ -48,11 +48,26 @@ class LogView {
         this.follower = new Follower(this.list, () => this.tellFollowed());
         this.end = h("p", { class: "end" });
         this.more = button("Load older events", () => this.load(), { hidden: true });
+        const alert = () => {
+            const params = new URLSearchParams({ new: "1" });
+            for (const name of ["search", "where"]) params.set(name, this.params.get(name) ?? "");
+            go("alerts", "", params);
+        };
         const saves = downloads((form) => this.save(form), ["NDJSON", "JSON", "CSV"]);
         this.element = h(
             "section",
             { class: "log", "aria-label": `Events of ${source.name}` },
-            h("header", { class: "bar" }, h("h1", {}, source.name), this.ranges, this.zone.element, this.follow, this.told, saves),
+            h(
+                "header",
+                { class: "bar" },
+                h("h1", {}, source.name),
+                this.ranges,
+                this.zone.element,
+                this.follow,
+                hasOwn("alerts") && button("Alert…", alert),
+                this.told,
+                saves,
+            ),
             this.filter.element,
             this.times.element,
             this.facets.element,
@@ -225,8 +240,12 @@ class LogView {
         this.more.hidden = !older.length && (!this.next || isFull);
         if (left) this.end.textContent = `${plural(left, "older event")} left out. Stop following to see all.`;
         else if (this.seen + this.follower.came === 0) this.end.textContent = "No events.";
-        else if (isFull) this.end.textContent = `These are the newest ${count(this.seen)}. Narrow the time to see others.`;
-        else this.end.textContent = this.next ? "" : `${plural(this.seen + this.follower.came, "event")}, all there are.`;
+        else if (isFull)
+            this.end.textContent = `These are the newest ${count(this.seen)}. Narrow the time to see others.`;
+        else
+            this.end.textContent = this.next
+                ? ""
+                : `${plural(this.seen + this.follower.came, "event")}, all there are.`;
     }
 
     /** After a frame in which followed events were drawn, or wait. */

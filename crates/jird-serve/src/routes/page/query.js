@@ -123,7 +123,7 @@ class QueryView {
             if (this.input.value.trim() !== sql) this.input.value = sql;
             return this.run(sql);
         }
-        const first = sources.find(({ kind }) => kind === "store") ?? sources[0];
+        const first = sources.find(({ kind }) => kind === "store") ?? sources.find(({ kind }) => kind !== "own");
         if (first && !this.input.value) this.input.value = `select * from ${sqlName(first.name)} limit 100`;
         this.input.focus();
     }

@@ -286,7 +286,10 @@ class TableView {
         try {
             const asked = new URLSearchParams(this.params);
             asked.delete("offset");
-            const answer = await ask(`${this.path}?${asked}`, { headers: { Accept: MEDIA[form] }, signal: this.abort.signal });
+            const answer = await ask(`${this.path}?${asked}`, {
+                headers: { Accept: MEDIA[form] },
+                signal: this.abort.signal,
+            });
             saveAs(`${this.source.name}.${form.toLowerCase()}`, await answer.blob());
         } catch (error) {
             if (!isAborted(error)) fill(this.message, problemOf(error));
