@@ -126,12 +126,19 @@ impl Matcher<'_> {
             return false;
         }
         let Self { terms, parser, message, scratch } = self;
-        // A line that the disk has corrupted matches nothing.
-        let Ok(root) = parser.parse(event) else { return false };
+        // Events were checked when they came in.
+        let root = parser.parse_trusted(event);
         let mut missing: Vec<&Term> = terms.iter().collect();
+        messages(root, message, |text| missing.retain(|term| !term.is_in(text, scratch)));
+        // All other texts are in the bytes as they are.
+        if is_literal(event) && missing.iter().any(|term| !term.is_in_ascii(event)) {
+            return false;
+        }
         let mut values = vec![root];
         let mut decoded = String::new();
-        while let Some(value) = values.pop() {
+        while !missing.is_empty()
+            && let Some(value) = values.pop()
+        {
             match value.kind() {
                 Kind::Object => values.extend(value.entries().map(|(_, value)| value)),
                 Kind::Array => values.extend(value.elements()),
@@ -142,13 +149,7 @@ impl Matcher<'_> {
                 Kind::Number => missing.retain(|term| !term.is_in_ascii(value.raw())),
                 _ => {}
             }
-            if missing.is_empty() {
-                return true;
-            }
         }
-        messages(root, message, |text| {
-            missing.retain(|term| !term.is_in(text, scratch));
-        });
         missing.is_empty()
     }
 }
@@ -156,8 +157,12 @@ impl Matcher<'_> {
 /// Whether texts of these lines are in them as they are: there are no escapes, no letters beyond ASCII, and no message is
 /// put together from parts.
 fn is_plain(lines: &[u8]) -> bool {
-    let has_template = || TEMPLATES.iter().any(|name| memmem::find(lines, name.as_bytes()).is_some());
-    lines.is_ascii() && memchr(b'\\', lines).is_none() && !has_template()
+    is_literal(lines) && !TEMPLATES.iter().any(|name| memmem::find(lines, name.as_bytes()).is_some())
+}
+
+/// Whether the strings of these lines are in them as they are, in ASCII.
+fn is_literal(lines: &[u8]) -> bool {
+    lines.is_ascii() && memchr(b'\\', lines).is_none()
 }
 
 /// Calls `found` with each message that a template of the event makes.

@@ -157,6 +157,17 @@ def contrasts(tab, server, odd):
             least = min(least, contrast(tab, (view, scheme)))
             if source:
                 axe(tab, source, (view, scheme))
+    if HAS_QUERIES:
+        tab.go(f"{odd.url}/#/alerts")
+        for scheme in SCHEMES:
+            tab.scheme(scheme)
+            tab.click("text=New alert…")
+            tab.wait("document.querySelector('dialog[open]')")
+            least = min(least, contrast(tab, ("dialog", scheme)))
+            if source:
+                axe(tab, source, ("dialog", scheme))
+            tab.key("Escape")
+            tab.wait("!document.querySelector('dialog[open]')")
     tab.scheme("light")
     print(f"least contrast: {least:.2f}", flush=True)
 

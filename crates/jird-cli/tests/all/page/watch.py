@@ -140,6 +140,16 @@ def search(tab, server):
     tab.wait("document.querySelector('.end').textContent === 'No events.'")
     tab.click("text=Clear")
     tab.wait(f"{LINES} === 100")
+    # What is followed is searched, too.
+    tab.go(f"{server.url}/#/store/flood?follow=1&search=%22order+77+of%22+zo%C3%AB")
+    tab.wait("document.querySelector('.toggle').dataset.state === 'on'")
+    time.sleep(0.3)
+    shown = tab.run(LINES)
+    lines = [event(number) for number in (76, 77, 78, 79)]
+    lines.append(json.dumps({"@t": "2026-03-05T08:00:00Z", "@mt": "Order {N} of {Who}", "N": 77, "Who": "ZOË"}))
+    server.ask("/ingest", "POST", "\n".join(lines) + "\n", "application/x-ndjson")
+    tab.wait(f"{FIRST} === 'Order 77 of ZOË'")
+    assert tab.run(LINES) == shown + 1 + (77 % 3 == 1), (shown, seen(tab))
 
 
 def fields(tab, server):
@@ -198,10 +208,10 @@ def downloaded(tab, label, name):
 
 def log_downloads(tab, server):
     """What the log shows, in three forms."""
-    tab.go(f"{server.url}/#/store/flood?search=Ann&where=Number+%3C+30000")
+    tab.go(f"{server.url}/#/store/flood?search=Ann&where=Number+between+100+and+32999")
     tab.wait(f"{LINES} === 100")
     lines = downloaded(tab, "NDJSON", "flood.ndjson").splitlines()
-    assert len(lines) == 10001 and all(json.loads(line)["Who"] == "Ann" for line in lines if "Number" in line), (
+    assert len(lines) == 10966 and all(json.loads(line)["Who"] == "Ann" for line in lines if "Number" in line), (
         len(lines)
     )
     tab.go(f"{server.url}/#/store/flood?where=Number+between+10+and+12")
