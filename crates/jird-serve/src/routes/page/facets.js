@@ -43,7 +43,8 @@ class Facets {
         const which = all ? "All" : "The newest";
         fill(this.told, `${which} ${plural(events, "event")} ${events === 1 ? "is" : "are"} counted.`);
         // A field with another value in each event tells nothing here, as one with times or numbers of orders.
-        const telling = fields.filter(({ values, events }) => values[0]?.events > 1 || events <= 10);
+        const isTelling = ({ field, values }) => values[0]?.events > 1 || LEVEL_FIELDS.includes(field.slice(1));
+        const telling = fields.filter(isTelling);
         fill(
             this.fields,
             telling.map((field) => this.field(field)),
