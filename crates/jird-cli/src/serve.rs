@@ -61,6 +61,9 @@ pub(crate) struct ServeArgs {
     /// Remove events older than this, such as 12h or 30d: they are hidden within an hour, and deleted within a day
     #[arg(long, value_name = "AGE", requires = "write", value_parser = age)]
     keep: Option<Duration>,
+    /// A database of the server's own for saved views and alerts, which all users of the page share; made if missing
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
     /// The file for rejected events [default: refused.ndjson in the store]
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
@@ -154,6 +157,7 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     settings.write = args.write;
     settings.sync = args.sync.into();
     settings.time_field = args.time_field.as_deref().map(path_of).transpose()?;
+    settings.state.clone_from(&args.state);
     settings.quarantine.clone_from(&args.quarantine);
     settings.keep = args.keep;
     settings.hosts.clone_from(&args.host);

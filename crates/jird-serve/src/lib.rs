@@ -10,14 +10,14 @@
 //!
 //! ```text
 //! base     settings and limits, what is served, what failed requests are told - Settings, Sources, Problem
-//! request  what a request asks for: path, table, SQL, form of the answer, checked body; rows → bytes - Catalog, Ask
+//! request  what a request asks for: path, table, SQL, events, words in them, checked body; rows → bytes - Catalog, Ask
 //! http     bodies, entity tags, compression, access, TLS, log and metrics - Body, Packer, Guard, Journal
 //! log      whether the write-ahead log of a database has changed; the only file with unsafe code - head
 //! cache    answers that are kept until something is written; connections that read - Answers::look, Reader::answer
-//! tables   the tables of a database; the one connection that writes; short and long answers - Writer, Short, Long
+//! tables   the tables of a database; the connection that writes; short and long answers; the server's own - Writer, Own
 //! events   the writer of the store: a queue, the thread that appends, refused events; followers; upkeep - Intake, Follow, Upkeep
 //! queries  SQL of others, each query in a process of its own, which the system limits - Queries, run_queries
-//! routes   what each path answers: tables, /query, /events, ingestion endpoints, /sources, the page - read::get, State
+//! routes   what each path answers: tables, /query, /events, ingestion, /sources, alerts, the page - read::get, State
 //! server   sockets and connections, plain and encrypted; from a request to its answer; /ready - Server, Service, Ready
 //! ```
 //!

@@ -28,6 +28,9 @@ pub struct Settings {
     /// How long the store keeps events, by their times; `None`: for ever. Older events are hidden within an hour, and deleted
     /// within a day. Needs a store and [`write`](Self::write).
     pub keep: Option<Duration>,
+    /// A database of the server's own, which keeps saved views and alerts. It is made if it is not there, and changed
+    /// whether or not [`write`](Self::write) is set.
+    pub state: Option<PathBuf>,
     /// The file to which rejected events are appended; by default `refused.ndjson` in the folder of the store.
     pub quarantine: Option<PathBuf>,
     /// The access tokens. Each request must present one as `Authorization: Bearer TOKEN`. If empty, requests need no token.
@@ -116,6 +119,8 @@ pub struct Limits {
     pub followers: usize,
     /// How often a client that follows events gets a heartbeat when none arrive.
     pub heartbeat: Duration,
+    /// How often alerts are checked.
+    pub alerts: Duration,
     /// The most queries in SQL at a time, after which the answer is 503.
     pub queries: usize,
     /// The memory limit of a SQL query for grouping, sorting and joins, in bytes. Beyond it, the answer is 503.
@@ -138,6 +143,7 @@ impl Default for Limits {
             streams: 64,
             followers: 128,
             heartbeat: Duration::from_secs(15),
+            alerts: Duration::from_secs(10),
             queries: 8,
             query_bytes: 256 << 20,
             kept_bytes: 32 << 20,
@@ -155,6 +161,7 @@ impl Settings {
             sync: Sync::Interval(SYNC_INTERVAL),
             time_field: None,
             keep: None,
+            state: None,
             quarantine: None,
             tokens: Vec::new(),
             hosts: Vec::new(),

@@ -4,7 +4,7 @@ use crate::base::place::Peer;
 use crate::request::uri;
 use hyper::{Method, StatusCode};
 use jird::event::Timestamp;
-use jird::hooks::write_object;
+use jird::hooks::{ObjectWriter, write_object};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -71,6 +71,20 @@ impl Journal {
         }
     }
 
+    /// Writes a line that no request has made, if there is a log: the time, and what `write` adds.
+    pub(crate) fn note(&self, write: impl FnOnce(&mut ObjectWriter<'_>)) {
+        let Some(lines) = &self.lines else { return };
+        let mut line = Vec::new();
+        write_object(&mut line, |object| {
+            object.member("@t", &now());
+            write(object);
+        });
+        line.push(b'\n');
+        if lines.try_send(line).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// The sums in Prometheus's text format.
     pub(crate) fn metrics(&self) -> String {
         let mut text = String::new();
@@ -113,6 +127,13 @@ fn gone() -> StatusCode {
     StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST)
 }
 
+/// The time, to the millisecond.
+fn now() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let at = Timestamp { seconds: now.as_secs() as i64, nanoseconds: now.subsec_millis() * 1_000_000, is_utc: true };
+    at.to_string()
+}
+
 /// A request, which is logged when this is dropped.
 pub(crate) struct Entry {
     journal: Arc<Journal>,
@@ -129,12 +150,9 @@ pub(crate) struct Entry {
 
 impl Entry {
     fn line(&self, method: &Method, target: &str, microseconds: u64) -> Vec<u8> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let at =
-            Timestamp { seconds: now.as_secs() as i64, nanoseconds: now.subsec_millis() * 1_000_000, is_utc: true };
         let mut line = Vec::with_capacity(200);
         write_object(&mut line, |object| {
-            object.member("@t", &at.to_string());
+            object.member("@t", &now());
             object.member("method", method.as_str());
             object.member("target", target);
             object.member("status", self.status.as_u16());

@@ -1,6 +1,7 @@
-//! Which events a request wants: a stretch of time, and a condition.
+//! Which events a request wants: a stretch of time, a condition, and words that they contain.
 
 use crate::base::problem::Problem;
+use crate::request::search::{Matcher, Search};
 use jird::hooks::event::Condition;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::Projection;
@@ -12,14 +13,44 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) struct Wish {
     pub(crate) window: Window,
     condition: Option<Condition>,
+    search: Option<Search>,
+}
+
+/// What a request says of the events it wants.
+#[derive(Debug, Default)]
+pub(crate) struct Choice {
+    pub(crate) condition: Option<String>,
+    pub(crate) search: Option<String>,
+    pub(crate) since: Option<String>,
+    pub(crate) until: Option<String>,
+}
+
+impl Choice {
+    /// The place of the parameter of this name, if it is one of these.
+    pub(crate) fn parameter(&mut self, name: &str) -> Option<&mut Option<String>> {
+        Some(match name {
+            "where" => &mut self.condition,
+            "search" => &mut self.search,
+            "since" => &mut self.since,
+            "until" => &mut self.until,
+            _ => return None,
+        })
+    }
+
+    /// The parameters that the request has, with their names.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all =
+            [("where", &self.condition), ("search", &self.search), ("since", &self.since), ("until", &self.until)];
+        all.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)))
+    }
 }
 
 impl Wish {
-    /// What `since`, `until` and `where` say.
+    /// What `since`, `until`, `where` and `search` say.
     ///
     /// # Errors
     /// 400 if one of them says nothing.
-    pub(crate) fn new(since: Option<&str>, until: Option<&str>, condition: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn new(choice: &Choice) -> Result<Self, Problem> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
         let time = |name: &str, text: Option<&str>| {
@@ -29,13 +60,16 @@ impl Wish {
             });
             meant.transpose()
         };
+        let (since, until) = (choice.since.as_deref(), choice.until.as_deref());
         let window = Window { since: time("since", since)?, until: time("until", until)? };
         if let (Some(since), Some(until)) = (window.since, window.until)
             && since >= until
         {
             return Err(Problem::bad("since is not before until, so no event is between them"));
         }
-        Ok(Self { window, condition: condition.map(read).transpose()? })
+        let condition = choice.condition.as_deref().map(read).transpose()?;
+        let search = choice.search.as_deref().map(Search::new).transpose()?.flatten();
+        Ok(Self { window, condition, search })
     }
 
     /// The condition, for the indexes of the store.
@@ -48,7 +82,8 @@ impl Wish {
         let paths = self.condition.as_ref().map_or(&[][..], Condition::paths);
         // Events were checked when they came in.
         let scanner = Scanner::new(Options { check: Check::Trusted, ..Options::default() });
-        Sieve { condition: self.condition.as_ref(), projection: Projection::new(paths), scanner }
+        let matcher = self.search.as_ref().map(Search::matcher);
+        Sieve { condition: self.condition.as_ref(), projection: Projection::new(paths), scanner, matcher }
     }
 
     pub(crate) fn has(&self, time: i64) -> bool {
@@ -66,16 +101,41 @@ fn read(_: &str) -> Result<Condition, Problem> {
     Err(Problem::bad("this build reads no conditions: it has no queries"))
 }
 
-/// Finds the events for which the condition holds.
+/// Finds the events for which the condition holds and that contain the words.
 pub(crate) struct Sieve<'w> {
     condition: Option<&'w Condition>,
     projection: Projection,
     scanner: Scanner,
+    matcher: Option<Matcher<'w>>,
 }
 
 impl Sieve<'_> {
-    /// The offsets of the lines that match, each within its line; `None`: all match.
-    pub(crate) fn offsets(&mut self, lines: &[u8]) -> Option<Vec<usize>> {
+    /// The numbers of the lines that match. `ends` are the places of their ends.
+    pub(crate) fn numbers(&mut self, lines: &[u8], ends: &[usize]) -> Vec<usize> {
+        let mut numbers: Vec<usize> = match self.offsets(lines) {
+            None => (0..ends.len()).collect(),
+            Some(offsets) => offsets.iter().map(|offset| ends.partition_point(|end| end < offset)).collect(),
+        };
+        if let Some(matcher) = &mut self.matcher {
+            if numbers.len() == ends.len() && !matcher.may_be_in(lines) {
+                return Vec::new();
+            }
+            numbers.retain(|number| {
+                let begin = number.checked_sub(1).map_or(0, |before| ends[before] + 1);
+                matcher.holds(&lines[begin..ends[*number]])
+            });
+        }
+        numbers
+    }
+
+    /// Whether one event matches.
+    pub(crate) fn holds(&mut self, event: &[u8]) -> bool {
+        self.offsets(event).is_none_or(|offsets| !offsets.is_empty())
+            && self.matcher.as_mut().is_none_or(|matcher| matcher.holds(event))
+    }
+
+    /// The offsets of the lines for which the condition holds, each within its line; `None`: there is no condition.
+    fn offsets(&mut self, lines: &[u8]) -> Option<Vec<usize>> {
         let filter = self.condition?.predicate();
         let mut offsets = Vec::new();
         let found = |row: jird::lines::Match<'_, '_>| {
@@ -86,10 +146,5 @@ impl Sieve<'_> {
         let bad = |_: jird::lines::Bad<'_>| ControlFlow::Continue(());
         self.scanner.scan_all(lines, &self.projection, Some(filter), found, bad);
         Some(offsets)
-    }
-
-    /// Whether one event matches.
-    pub(crate) fn holds(&mut self, event: &[u8]) -> bool {
-        self.offsets(event).is_none_or(|offsets| !offsets.is_empty())
     }
 }

@@ -5,7 +5,7 @@ use crate::cache::readers::{Budget, Found};
 use crate::http::body::{Body, GiveUp};
 use crate::request::choice;
 use crate::request::rows::{CHUNK, Out, Stop};
-use crate::request::select::Wish;
+use crate::request::select::{Choice, Wish};
 use crate::request::uri;
 use crate::routes::state::{EventStore, State};
 use crate::tables::pace::Pace;
@@ -14,7 +14,7 @@ use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, He
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use jird_store::{BlockId, Key, Text};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// Events of a page, if the request does not say how many; and the most.
@@ -41,9 +41,7 @@ const FORMS: [(Form, &[&str]); 3] = [
 /// What the query of a request says.
 #[derive(Debug, Default)]
 struct Asked {
-    condition: Option<String>,
-    since: Option<String>,
-    until: Option<String>,
+    choice: Choice,
     limit: Option<u64>,
     before: Option<Key>,
     follows: Option<bool>,
@@ -58,7 +56,7 @@ pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Res
         let detail = "events come as application/json, application/x-ndjson or text/event-stream";
         choice::best(&parts.headers, &FORMS, detail)?
     };
-    let wish = Wish::new(asked.since.as_deref(), asked.until.as_deref(), asked.condition.as_deref())?;
+    let wish = Wish::new(&asked.choice)?;
     if form != Form::Follow {
         return page(state, store, asked, wish, form, &parts.headers).await;
     }
@@ -75,10 +73,11 @@ impl Asked {
     fn new(query: Option<&str>) -> Result<Self, Problem> {
         let mut asked = Self::default();
         for (name, value) in uri::parameters(query)? {
+            if let Some(place) = asked.choice.parameter(&name) {
+                only_once(place.replace(value).is_none(), &name)?;
+                continue;
+            }
             let is_new = match name.as_str() {
-                "where" => asked.condition.replace(value).is_none(),
-                "since" => asked.since.replace(value).is_none(),
-                "until" => asked.until.replace(value).is_none(),
                 "limit" => {
                     let limit = uri::count(&value).filter(|limit| *limit <= LIMIT_MAX);
                     let limit =
@@ -99,14 +98,11 @@ impl Asked {
                     asked.follows.replace(follows).is_none()
                 }
                 _ => {
-                    let name: String = name.chars().take(80).collect();
-                    let detail = "there are where, since, until, limit, before and follow";
-                    return Err(Problem::bad(format!("events have no {name:?}: {detail}")));
+                    let detail = "there are where, search, since, until, limit, before and follow";
+                    return Err(unknown(&name, detail));
                 }
             };
-            if !is_new {
-                return Err(Problem::bad(format!("the query has {name} twice")));
-            }
+            only_once(is_new, &name)?;
         }
         Ok(asked)
     }
@@ -115,17 +111,25 @@ impl Asked {
     fn next(&self, before: Key) -> String {
         let Key { time, arrival } = before;
         let mut target = format!("/events?before={time}.{arrival}");
-        let mut add = |name: &str, value: &Option<String>| {
-            if let Some(value) = value {
-                target.extend(["&", name, "=", &uri::encoded(value)]);
-            }
-        };
-        add("where", &self.condition);
-        add("since", &self.since);
-        add("until", &self.until);
-        add("limit", &self.limit.map(|limit| limit.to_string()));
+        for (name, value) in self.choice.parameters() {
+            target.extend(["&", name, "=", &uri::encoded(value)]);
+        }
+        if let Some(limit) = self.limit {
+            target.extend(["&limit=", &limit.to_string()]);
+        }
         target
     }
+}
+
+pub(crate) fn only_once(is_new: bool, name: &str) -> Result<(), Problem> {
+    if is_new { Ok(()) } else { Err(Problem::bad(format!("the query has {name} twice"))) }
+}
+
+/// What is told of a parameter that there is not.
+#[cold]
+pub(crate) fn unknown(name: &str, detail: &str) -> Problem {
+    let name: String = name.chars().take(80).collect();
+    Problem::bad(format!("events have no {name:?}: {detail}"))
 }
 
 /// `TIME.ARRIVAL`
@@ -203,30 +207,21 @@ impl Page {
         };
         let text = text.map_err(|error| failed(&error))?;
         let limit = asked.limit.unwrap_or(LIMIT) as usize;
-        let (condition, mut sieve) = (wish.for_index(), wish.sieve());
         let last = snapshot.arrivals().checked_sub(1);
-        let (mut places, mut oldest) = (Vec::new(), None);
-        let (mut keys, mut lines) = (Vec::new(), Vec::new());
-        for section in (0..text.sections()).rev() {
-            for id in text.select(section, condition.as_ref()).blocks.into_iter().rev() {
-                over(budget)?;
-                text.read_keyed(id, &mut keys, &mut lines).map_err(|error| failed(&error))?;
-                let ends: Vec<_> = newlines(&lines).collect();
-                let numbers: Vec<usize> = match sieve.offsets(&lines) {
-                    None => (0..ends.len()).collect(),
-                    Some(offsets) => offsets.iter().map(|offset| ends.partition_point(|end| end < offset)).collect(),
-                };
-                for number in numbers.into_iter().rev() {
-                    if places.len() == limit {
-                        return Ok(Self { text, places, next: oldest, last });
-                    }
-                    let start = if number == 0 { 0 } else { ends[number - 1] + 1 };
-                    places.push((id, start..ends[number]));
-                    oldest = keys.get(number).copied();
+        let (mut places, mut next) = (Vec::new(), None);
+        let mut oldest = None;
+        newest(&text, wish, budget, |block| {
+            for &number in block.numbers.iter().rev() {
+                if places.len() == limit {
+                    next = oldest;
+                    return ControlFlow::Break(());
                 }
+                places.push((block.id, block.bytes(number)));
+                oldest = block.keys.get(number).copied();
             }
-        }
-        Ok(Self { text, places, next: None, last })
+            ControlFlow::Continue(())
+        })?;
+        Ok(Self { text, places, next, last })
     }
 
     fn write(&self, form: Form, budget: &Budget, out: &mut Long) -> Result<Found, Stop> {
@@ -261,9 +256,54 @@ impl Page {
     }
 }
 
-/// Where lines end.
-fn newlines(lines: &[u8]) -> impl Iterator<Item = usize> {
-    lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at)
+/// Events of a block: those that are wanted, by the numbers of their lines.
+pub(crate) struct Block<'b> {
+    id: BlockId,
+    keys: &'b [Key],
+    lines: &'b [u8],
+    ends: &'b [usize],
+    /// In the order of their times.
+    pub(crate) numbers: &'b [usize],
+}
+
+impl Block<'_> {
+    fn bytes(&self, number: usize) -> Range<usize> {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before] + 1);
+        begin..self.ends[number]
+    }
+
+    /// The text of an event.
+    pub(crate) fn event(&self, number: usize) -> &[u8] {
+        &self.lines[self.bytes(number)]
+    }
+}
+
+/// Calls `found` for the blocks that may have events that are wanted, from the newest on, until it breaks.
+///
+/// # Errors
+/// 503 when the time is over.
+pub(crate) fn newest(
+    text: &Text,
+    wish: &Wish,
+    budget: &Budget,
+    mut found: impl FnMut(&Block<'_>) -> ControlFlow<()>,
+) -> Result<(), Stop> {
+    let (condition, mut sieve) = (wish.for_index(), wish.sieve());
+    let (mut keys, mut lines, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for section in (0..text.sections()).rev() {
+        for id in text.select(section, condition.as_ref()).blocks.into_iter().rev() {
+            over(budget)?;
+            text.read_keyed(id, &mut keys, &mut lines).map_err(|error| failed(&error))?;
+            ends.clear();
+            ends.extend(memchr::memchr_iter(b'\n', &lines));
+            let numbers = sieve.numbers(&lines, &ends);
+            let block = Block { id, keys: &keys, lines: &lines, ends: &ends, numbers: &numbers };
+            if found(&block).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn over(budget: &Budget) -> Result<(), Stop> {
@@ -274,6 +314,6 @@ fn over(budget: &Budget) -> Result<(), Stop> {
 }
 
 #[cold]
-fn failed(error: &dyn core::fmt::Display) -> Stop {
+pub(crate) fn failed(error: &dyn core::fmt::Display) -> Stop {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("reading the events: {error}")).into()
 }

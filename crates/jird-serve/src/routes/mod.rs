@@ -4,12 +4,14 @@
 //! read, change    tables                              paths, openapi  the description
 //! doors           ingestion endpoints: lines, the forms of Seq, Elasticsearch, OpenTelemetry and Loki, into a batch
 //! page            the page at /: HTML, a style sheet and a script
-//! state           what requests share
+//! state           what requests share                 events, facets, alerts  the event store
 //! ```
 
+pub(crate) mod alerts;
 pub(crate) mod change;
 pub(crate) mod doors;
 pub(crate) mod events;
+pub(crate) mod facets;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod paths;

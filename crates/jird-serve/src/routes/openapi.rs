@@ -15,11 +15,16 @@ type Members = Vec<(String, Json)>;
 pub(crate) fn document(state: &State, prefix: Option<&Prefix>) -> Vec<u8> {
     let (tables, writes, rows_max) = (state.tables(), state.writes_tables(), state.limits.rows);
     let fixed = paths::all(state.store.is_some(), state.has_queries);
-    let is_fixed = |table: &Table| fixed.iter().any(|(name, _)| *name == table.info.name());
-    let tables: Vec<_> = tables.iter().filter(|table| !is_fixed(table)).collect();
+    let own = state.own_tables();
+    let is_fixed = |table: &Table| {
+        let name = table.info.name();
+        state.is_own(name) || fixed.iter().any(|(fixed, _)| *fixed == name)
+    };
+    let tables = tables.iter().filter(|table| !is_fixed(table)).map(|table| (table, writes));
+    let tables: Vec<_> = tables.chain(own.iter().map(|table| (table, true))).collect();
     let mut paths: Members = fixed.iter().map(|(name, path)| (format!("/{name}"), path.clone())).collect();
     let mut schemas = Members::new();
-    for table in tables {
+    for (table, writes) in tables {
         let name = encoded(table.info.name());
         paths.push((format!("/{name}"), of_table(table, writes, rows_max)));
         if table.id.is_some() {

@@ -23,12 +23,19 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 const SCRIPT: &str = concat!(
     include_str!("page/base.js"),
     include_str!("page/value.js"),
+    include_str!("page/time.js"),
     include_str!("page/chart.js"),
-    include_str!("page/log.js"),
     include_str!("page/grid.js"),
+    include_str!("page/download.js"),
+    include_str!("page/list.js"),
+    include_str!("page/follow.js"),
+    include_str!("page/facets.js"),
+    include_str!("page/log.js"),
     include_str!("page/table.js"),
     include_str!("page/file.js"),
     include_str!("page/query.js"),
+    include_str!("page/saved.js"),
+    include_str!("page/alerts.js"),
     include_str!("page/page.js"),
 );
 

@@ -7,7 +7,7 @@ use jird::hooks::{ObjectWriter, write_object};
 pub(crate) fn list(state: &State) -> Vec<u8> {
     let mut text = b"[".to_vec();
     let writes = state.writes_tables();
-    for table in state.tables() {
+    for table in state.tables().iter().filter(|table| !state.is_own(table.info.name())) {
         let kind = if table.info.is_view() { "view" } else { "table" };
         item(&mut text, table.info.name(), kind, |object| {
             object.member("writable", writes && !table.info.is_view());
@@ -20,6 +20,21 @@ pub(crate) fn list(state: &State) -> Vec<u8> {
                     });
                 }
             });
+            object.array("links", |links| {
+                for link in table.links().iter().filter(|link| !link.is_many) {
+                    links.object(|object| {
+                        object.member("table", &link.table);
+                        object.array("columns", |names| link.columns.iter().for_each(|(own, _)| names.element(own)));
+                        object.array("to", |names| link.columns.iter().for_each(|(_, other)| names.element(other)));
+                    });
+                }
+            });
+        });
+    }
+    for table in state.own_tables() {
+        item(&mut text, table.info.name(), "own", |object| {
+            object.member("writable", true);
+            object.member("key", "id");
         });
     }
     if let Some(store) = &state.store {

@@ -13,6 +13,7 @@ use crate::http::body::ROOM;
 use crate::queries::Queries;
 use crate::request::catalog::Table;
 use crate::tables::database::{Database, Opened};
+use crate::tables::own::{self, Own};
 use hyper::StatusCode;
 use jird_store::{Store, is_store};
 use std::path::Path;
@@ -28,6 +29,8 @@ pub(crate) struct State {
     pub(crate) limits: Limits,
     pub(crate) database: Option<Arc<Database>>,
     pub(crate) store: Option<EventStore>,
+    /// The server's own database.
+    pub(crate) own: Option<Arc<Own>>,
     pub(crate) files: Vec<Named>,
     /// Room for bodies that are being received, in units.
     pub(crate) rooms: Arc<Semaphore>,
@@ -101,6 +104,7 @@ impl State {
             return Err(Error::new("keep: old events are removed from an event store, and none is served"));
         }
         let store = store.map(|named| EventStore::open(named, settings)).transpose()?;
+        let own = settings.state.as_deref().map(|path| Own::open(path, &limits).map(Arc::new)).transpose()?;
         #[cfg(feature = "query")]
         let queries = match &settings.queries {
             Some(program) => {
@@ -116,6 +120,7 @@ impl State {
             limits,
             database,
             store,
+            own,
             files,
             rooms: Arc::new(Semaphore::new(limits.bodies_bytes / ROOM)),
             hands: Arc::new(Semaphore::new(threads)),
@@ -139,6 +144,23 @@ impl State {
         self.database.as_ref().map_or_else(Vec::new, |database| database.last().catalog().tables().to_vec())
     }
 
+    /// The tables of the server's own database.
+    pub(crate) fn own_tables(&self) -> Vec<Arc<Table>> {
+        let all = self.own.as_ref().map_or_else(Vec::new, |own| own.database.last().catalog().tables().to_vec());
+        all.into_iter().filter(|table| self.is_own(table.info.name())).collect()
+    }
+
+    /// Whether a name means a table of the server's own.
+    pub(crate) fn is_own(&self, name: &str) -> bool {
+        self.own.is_some() && (name == own::SAVED || name == own::ALERTS && self.store.is_some())
+    }
+
+    /// The database in which a table of this name would be.
+    pub(crate) fn database_of(&self, name: &str) -> Option<&Arc<Database>> {
+        let own = self.own.as_ref().filter(|_| self.is_own(name)).map(|own| &own.database);
+        own.or(self.database.as_ref())
+    }
+
     /// Whether rows of tables may be changed.
     pub(crate) fn writes_tables(&self) -> bool {
         self.database.as_ref().is_some_and(|database| database.last().writer.is_some())
@@ -156,6 +178,7 @@ impl State {
     /// Looks whether the schema has changed.
     pub(crate) fn refresh(&self) {
         self.database.iter().for_each(|database| database.refresh());
+        self.own.iter().for_each(|own| own.database.refresh());
     }
 
     /// What is going on now, in Prometheus's text format.
@@ -200,12 +223,15 @@ impl State {
         }
         let streams = self.streams_max - self.streams.available_permits();
         gauge("jird_streams_active", "Long answers that are being made.", streams as u64);
+        if let (Some(own), Some(_)) = (&self.own, &self.store) {
+            own.metrics(&mut text);
+        }
         text
     }
 
     /// The table of this name, also one that was made just now, and its database.
     pub(crate) fn table(&self, name: &str) -> Result<(Arc<Opened>, Arc<Table>), Problem> {
-        let database = self.database.as_ref().map(Database::now).transpose()?;
+        let database = self.database_of(name).map(Database::now).transpose()?;
         let found = database.and_then(|database| database.table(name).map(|table| (database, table)));
         found.ok_or_else(|| {
             let shown: String = name.chars().take(80).collect();

@@ -164,6 +164,7 @@ impl Server {
         let listener = bound.listener().map_err(|error| Error::because("listening", error))?;
         let watch = runtime.spawn(look_at_schema(Arc::clone(&service)));
         let follow = runtime.spawn(follow(Arc::clone(&service)));
+        let alerts = runtime.spawn(watch_alerts(Arc::clone(&service)));
         let upkeep = service.upkeep().map(|upkeep| runtime.spawn(look_after_store(upkeep)));
         let limits = service.limits();
         let places = Arc::new(Semaphore::new(limits.connections));
@@ -201,6 +202,7 @@ impl Server {
         drop(listener);
         watch.abort();
         follow.abort();
+        alerts.abort();
         upkeep.iter().for_each(JoinHandle::abort);
         let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         // Those that take longer are cut.
@@ -344,6 +346,10 @@ async fn look_after_store(upkeep: Arc<Upkeep>) {
         // Failures are counted, and the next look tries again.
         let _ = tokio::task::spawn_blocking(move || upkeep.look()).await;
     }
+}
+
+async fn watch_alerts(service: Arc<Service>) {
+    service.watch_alerts().await;
 }
 
 async fn follow(service: Arc<Service>) {

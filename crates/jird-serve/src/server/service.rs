@@ -13,9 +13,11 @@ use crate::http::forwarded::Forwarded;
 use crate::http::guard::{Guard, needs};
 use crate::http::journal::Journal;
 use crate::request::uri;
+use crate::routes::alerts;
 use crate::routes::change::change;
 use crate::routes::doors::{self, Door};
 use crate::routes::events;
+use crate::routes::facets;
 use crate::routes::openapi;
 use crate::routes::page::page;
 use crate::routes::read::{self, Wanted};
@@ -36,6 +38,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{MissedTickBehavior, interval};
 
 /// Answers requests.
 pub(crate) struct Service {
@@ -69,6 +72,21 @@ impl Service {
     pub(crate) async fn follow(&self) {
         if let Some(store) = &self.state.store {
             store.follow.look(&store.store).await;
+        }
+    }
+
+    /// Checks alerts, until it is dropped.
+    pub(crate) async fn watch_alerts(&self) {
+        let (Some(own), Some(store)) = (&self.state.own, &self.state.store) else { return };
+        let mut ticks = interval(self.state.limits.alerts);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let (own, store) = (Arc::clone(own), store.store.clone());
+            let changed = tokio::task::spawn_blocking(move || alerts::check(&own, &store)).await;
+            for (alert, checked) in changed.into_iter().flatten() {
+                self.journal.note(|object| alerts::tell(&alert, &checked, object));
+            }
         }
     }
 
@@ -231,7 +249,7 @@ impl Service {
         if !matches!(parts.method, Method::GET | Method::HEAD) || self.resource(name, id) != Resource::Table {
             return None;
         }
-        read::at_once(&self.state.database.as_ref()?.last(), (name, id), parts)
+        read::at_once(&self.state.database_of(name)?.last(), (name, id), parts)
     }
 
     /// What a path leads to.
@@ -242,6 +260,7 @@ impl Service {
             #[cfg(feature = "query")]
             ("query", None) if self.state.has_queries => Resource::Query,
             ("events", None) if self.state.store.is_some() => Resource::Events,
+            ("events", Some("facets")) if self.state.store.is_some() => Resource::Facets,
             ("sources", None) => Resource::Sources,
             _ => Resource::Table,
         }
@@ -294,6 +313,11 @@ impl Service {
                 only_get(&parts.method)?;
                 self.guard.origin(&parts.headers)?;
                 events::get(&self.state, store, parts).await
+            }
+            Resource::Facets if let Some(store) = &self.state.store => {
+                only_get(&parts.method)?;
+                self.guard.origin(&parts.headers)?;
+                facets::get(&self.state, store, parts).await
             }
             Resource::Sources => {
                 only_get(&parts.method)?;
@@ -358,6 +382,8 @@ enum Resource {
     #[cfg(feature = "query")]
     Query,
     Events,
+    /// `/events/facets`
+    Facets,
     Sources,
     /// A table or a row, or nothing.
     Table,

@@ -20,6 +20,7 @@ mod loki;
 #[cfg(unix)]
 mod operators;
 mod otlp;
+mod own;
 mod page;
 mod postgrest;
 #[cfg(feature = "query")]
@@ -28,6 +29,7 @@ mod reading;
 #[cfg(unix)]
 mod replaced;
 mod safety;
+mod search;
 mod seq;
 mod sharing;
 mod sources;

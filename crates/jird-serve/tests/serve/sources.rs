@@ -100,3 +100,25 @@ fn what_cannot_be_served_is_told_at_the_start() {
         assert!(message.contains(wanted), "{sources:?}: {message}");
     }
 }
+
+#[test]
+fn foreign_keys_are_listed_with_the_columns_they_lead_to() {
+    let tables = "
+        create table a (x integer, y text, primary key (x, y));
+        create table b (id integer primary key, p integer, q text, self integer references b,
+            foreign key (p, q) references A (x, y));
+        create table c (id integer primary key, b integer references b (id), gone integer references nowhere);
+    ";
+    let service = Service::with(tables, |_| ());
+    let listed = service.get("/sources").is(200).tree();
+    let links = |name: &str| {
+        let all = listed.as_array().unwrap();
+        all.iter().find(|source| source["name"] == name).unwrap()["links"].to_string()
+    };
+    assert_eq!(links("a"), "[]");
+    assert_eq!(
+        links("b"),
+        r#"[{"columns":["self"],"table":"b","to":["id"]},{"columns":["p","q"],"table":"a","to":["x","y"]}]"#
+    );
+    assert_eq!(links("c"), r#"[{"columns":["b"],"table":"b","to":["id"]}]"#);
+}

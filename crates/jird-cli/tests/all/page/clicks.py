@@ -21,6 +21,10 @@ insert into tasks (id, title) values (9007199254740993, '<img src=x onerror="doc
 create view open_tasks as select id, title from tasks where not done;
 create table pairs (a text, b integer, primary key (a, b));
 insert into pairs values ('x', 1);
+create table authors (id integer primary key, name text);
+create table posts (id integer primary key, title text, author integer references authors);
+insert into authors values (1, 'Ann'), (2, 'Zoë');
+insert into posts values (1, 'One', 2), (2, 'Two', 1), (3, 'Three', 2), (4, 'Nobody''s', null);
 """
 
 
@@ -198,6 +202,23 @@ def add_and_delete(tab, server):
     assert server.ask("/tasks?id=eq.7777") == []
 
 
+def links(tab, server):
+    """A cell leads to the row that its foreign key names, and back to the rows that name it."""
+    tab.go(f"{server.url}/#/table/posts?order=id.asc")
+    wait_cell(tab, 4, "author", "null")
+    assert tab.run("document.querySelectorAll('td .link').length") == 3
+    tab.click(at(1, "author") + " .link")
+    tab.wait("location.hash === '#/table/authors?id=eq.2'")
+    wait_cell(tab, 1, "name", "Zoë")
+    tab.click(at(1, "id"))
+    tab.click("text=← posts by author")
+    tab.wait("document.querySelector('output.rows').textContent === '1–2 of 2'")
+    wait_cell(tab, 2, "title", "Three")
+    tab.click(at(1, "author") + " .v")
+    tab.click("text=→ authors")
+    wait_cell(tab, 1, "name", "Zoë")
+
+
 def read_only(tab, server):
     """What cannot be changed has nothing that would change it."""
     tab.go(f"{server.url}/#/table/open_tasks")
@@ -225,14 +246,14 @@ def log(tab, server):
     tab.run("document.querySelector('.foot').scrollIntoView()")
     tab.wait(f"{lines} === 200")
     tab.run("scrollTo(0, 0)")
-    tab.click(".filter input")
+    tab.click(".filter input[name=where]")
     tab.type("Elapsed > > 3")
     tab.key("Enter")
     tab.wait("document.querySelector('.filter .wrong').textContent.length > 10")
     assert tab.run("document.querySelector('.filter .at mark') !== null"), tab.run(
         "document.querySelector('.wrong').textContent"
     )
-    tab.run("document.querySelector('.filter input').select()")
+    tab.run("document.querySelector('.filter input[name=where]').select()")
     tab.type("Elapsed > 19000")
     tab.key("Enter")
     tab.wait(f"{lines} === 8 && !document.querySelector('.filter .wrong').textContent")
@@ -242,7 +263,7 @@ def log(tab, server):
     tab.run("document.querySelector(`[aria-label^='Only events whose Properties.Application is this']`).focus()")
     tab.key("Enter")
     tab.wait(
-        f"{lines} < 8 && document.querySelector('.filter input').value.startsWith("
+        f"{lines} < 8 && document.querySelector('.filter input[name=where]').value.startsWith("
         "'Elapsed > 19000 and Properties.Application')"
     )
     tab.run("history.back()")
@@ -319,7 +340,7 @@ def query(tab, server):
 def file(tab, server):
     tab.go(f"{server.url}/#/file/people?order=name.desc")
     wait_cell(tab, 1, "name", "Łukasz")
-    tab.click(".filter input")
+    tab.click(".filter input[name=where]")
     tab.type("city = 'Berlin'")
     tab.key("Enter")
     wait_cell(tab, 1, "name", "Ann")

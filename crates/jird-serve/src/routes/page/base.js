@@ -13,18 +13,81 @@ function h(tag, attributes, ...children) {
         if (value === undefined || value === null || value === false) continue;
         if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
         else if (name === "value" || name === "checked") element[name] = value;
+        else if (SHOWN_ATTRIBUTES.has(name)) element.setAttribute(name, escaped(String(value)));
         else element.setAttribute(name, value === true ? "" : value);
     }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+    element.append(...nodesOf(children, PLAIN_TAGS.has(tag)));
     return element;
 }
 
 /** Shows these children, and no others. */
 function fill(element, ...children) {
-    element.replaceChildren(
-        ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
-    );
+    element.replaceChildren(...nodesOf(children, false));
 }
+
+/** The children as nodes: texts with their hidden characters shown. Where `isPlain`, an element can hold only text. */
+function nodesOf(children, isPlain) {
+    const isThere = (child) => child !== null && child !== undefined && child !== false;
+    const nodes = [];
+    for (const child of children.flat()) {
+        if (!isThere(child)) continue;
+        if (child instanceof Node) nodes.push(child);
+        else if (isPlain) nodes.push(escaped(String(child)));
+        else nodes.push(...marked(String(child)));
+    }
+    return nodes;
+}
+
+/**
+ * Characters that are not seen, or that change the order in which others are seen: controls, marks of direction, and
+ * those without a width. Ends of lines and tabs are left, and so are the joiners that Persian and emoji need.
+ */
+const HIDDEN = new RegExp(
+    [
+        "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]",
+        "\\r(?!\\n)",
+        "[\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]",
+        "[\\u{e0000}-\\u{e007f}]",
+        "\\p{Cs}",
+    ].join("|"),
+    "u",
+);
+const ALL_HIDDEN = new RegExp(HIDDEN.source, "gu");
+/** In a cell, a line must stay one. */
+const BREAKS = /\r\n|[\n\t]/g;
+const BREAK_NAMES = { "\n": "\\n", "\t": "\\t", "\r\n": "\\r\\n" };
+
+/** A hidden character, as JSON or JavaScript would escape it. */
+function escapeOf(character) {
+    const code = character.codePointAt(0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+}
+
+/** A text whose hidden characters are escaped. */
+const escaped = (text) => (HIDDEN.test(text) ? text.replace(ALL_HIDDEN, escapeOf) : text);
+
+/** A text as nodes, in which hidden characters are marked. `isLine`: so are the ends of lines, and tabs. */
+function marked(text, isLine = false) {
+    if (!HIDDEN.test(text) && !(isLine && /[\n\t]/.test(text))) return [text];
+    const all = isLine ? new RegExp(`${BREAKS.source}|${HIDDEN.source}`, "gu") : ALL_HIDDEN;
+    const nodes = [];
+    let end = 0;
+    for (const { 0: found, index } of text.matchAll(all)) {
+        if (index > end) nodes.push(text.slice(end, index));
+        const mark = document.createElement("span");
+        mark.className = "hidden-mark";
+        mark.textContent = BREAK_NAMES[found] ?? escapeOf(found);
+        nodes.push(mark);
+        end = index + found.length;
+    }
+    if (end < text.length) nodes.push(text.slice(end));
+    return nodes;
+}
+
+/** Attributes that browsers show or read out. */
+const SHOWN_ATTRIBUTES = new Set(["title", "aria-label", "placeholder"]);
+/** Elements that hold nothing but text. */
+const PLAIN_TAGS = new Set(["option", "title", "svg:title", "svg:text"]);
 
 function button(text, onclick, attributes) {
     return h("button", { type: "button", onclick, ...attributes }, text);
@@ -35,7 +98,7 @@ const plural = (number, one) => `${count(number)} ${one}${number === 1 ? "" : "s
 
 /** Tells screen readers, and nobody else. */
 function announce(text) {
-    document.getElementById("said").textContent = text;
+    document.getElementById("said").textContent = escaped(text);
 }
 
 /** Why a request failed: problem details (RFC 9457). */
@@ -118,23 +181,38 @@ async function ask(path, { method = "GET", headers = {}, body, signal } = {}) {
     }
 }
 
-/** The lines of an answer as they come. */
-async function* linesOf(answer) {
+/** The lines of an answer as they come: those that each chunk completes. */
+async function* chunksOf(answer) {
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
+    // The pieces of a line that has not ended; joining them for each chunk would take a square of time.
+    let pieces = [];
     try {
         for (;;) {
             const { value, done } = await reader.read();
             if (done) break;
-            const lines = (rest + value).split("\n");
-            rest = lines.pop();
-            yield* lines;
+            const lines = value.split("\n");
+            if (lines.length === 1) {
+                pieces.push(value);
+                continue;
+            }
+            lines[0] = pieces.join("") + lines[0];
+            pieces = [lines.pop()];
+            yield lines;
         }
-        if (rest) yield rest;
+        const rest = pieces.join("");
+        if (rest) yield [rest];
     } finally {
         reader.cancel().catch(() => {});
     }
 }
+
+/** The lines of an answer as they come. */
+async function* linesOf(answer) {
+    for await (const lines of chunksOf(answer)) yield* lines;
+}
+
+/** Lets the browser draw, and react to its reader. */
+const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 /** Sends SQL, for so many rows if there is a limit; the signal takes it back. */
 function askSql(sql, accept, signal, limit) {

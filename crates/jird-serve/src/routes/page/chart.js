@@ -29,9 +29,8 @@ function bucketFor(milliseconds) {
     return { length: seconds * 1000, sql };
 }
 
-/** A time as far as it differs from its neighbours, in UTC. */
-function timeLabel(time, length) {
-    const text = iso(time);
+/** A time as far as it differs from its neighbours. */
+function timeLabel(time, length, text = clock(time)) {
     if (length >= 86400e3) return text.slice(0, 10);
     if (length >= 60e3) return `${text.slice(5, 10)} ${text.slice(11, 16)}`;
     return length >= 1000 ? text.slice(11, 19) : text.slice(11, 23);
@@ -150,10 +149,12 @@ class Histogram {
     tell() {
         if (this.chosen) {
             const { begin, end, sum } = this.range();
-            this.said.textContent = `${plural(sum, "event")} from ${iso(begin)} to ${iso(end)}`;
+            this.said.textContent = `${plural(sum, "event")} from ${stamp(begin)} to ${stamp(end)}`;
         } else {
             const sum = this.bars.reduce((all, bar) => all + bar.sum, 0);
-            this.said.textContent = this.bars.length ? `${plural(sum, "event")} · a bar is ${this.unit} · UTC` : "";
+            this.said.textContent = this.bars.length
+                ? `${plural(sum, "event")} · a bar is ${this.unit} · ${zoneName()}`
+                : "";
         }
     }
 
@@ -266,7 +267,7 @@ function chartOf(rows, label, series, kind, width) {
     const every = Math.ceil(shownRows.length / Math.max(2, Math.floor((width - left) / 110)));
     shownRows.forEach((row, index) => {
         if (index % every) return;
-        const text = areTimes ? timeLabel(times[index], between) : textOf(row[label]);
+        const text = areTimes ? timeLabel(times[index], between, iso(times[index])) : textOf(row[label]);
         picture.append(
             svg(
                 "text",

@@ -4,9 +4,13 @@
 class FileView {
     constructor(source) {
         this.source = source;
-        this.filter = new FilterBox("Filter", "price > 10 and name like 'A%'", (where) =>
-            this.change({ where, offset: "" }),
-        );
+        const apply = (where) => this.change({ where, offset: "" });
+        this.filter = new FilterBox({
+            label: "Filter",
+            example: "price > 10 and name like 'A%'",
+            onApply: apply,
+            onClear: () => apply(""),
+        });
         this.grid = new Grid({
             label: `Rows of ${source.name}`,
             onOrder: (name) => this.order(name),
@@ -39,6 +43,7 @@ class FileView {
                 h("h1", {}, source.name),
                 h("span", { class: "badge" }, "file"),
                 h("nav", { class: "pages", "aria-label": "Pages" }, this.range, this.previous, this.following),
+                downloads((form) => this.save(form), ["NDJSON", "JSON", "CSV"]),
             ),
             this.filter.element,
             this.grid.element,
@@ -60,15 +65,31 @@ class FileView {
         this.bar.hide();
         const offset = Math.max(0, Math.floor(Number(params.get("offset") ?? 0)) || 0);
         const order = this.orderNow();
-        const where = params.has("where") ? ` where (${params.get("where")}\n)` : "";
-        const by = order ? ` order by ${sqlName(order.name)}${order.isDown ? " desc" : ""}` : "";
         try {
-            const sql = `select * from ${sqlName(this.source.name)}${where}${by} limit ${PAGE_ROWS + 1} offset ${offset}`;
+            const sql = `${this.sql()} limit ${PAGE_ROWS + 1} offset ${offset}`;
             const { rows, isAll } = await rowsOf(sql, PAGE_ROWS, this.abort.signal);
             this.grid.show(columnsOf(rows), rows, order);
             this.range.textContent = rows.length ? `${count(offset + 1)}–${count(offset + rows.length)}` : "no rows";
             this.previous.disabled = offset === 0;
             this.following.disabled = isAll;
+        } catch (error) {
+            if (!isAborted(error)) this.filter.wrong(error);
+        }
+    }
+
+    /** The query of all rows that the condition chooses. */
+    sql() {
+        const order = this.orderNow();
+        const where = this.params.has("where") ? ` where (${this.params.get("where")}\n)` : "";
+        const by = order ? ` order by ${sqlName(order.name)}${order.isDown ? " desc" : ""}` : "";
+        return `select * from ${sqlName(this.source.name)}${where}${by}`;
+    }
+
+    /** Downloads these rows, on all pages. */
+    async save(form) {
+        try {
+            const answer = await askSql(this.sql(), MEDIA[form], this.abort.signal);
+            saveAs(`${this.source.name}.${form.toLowerCase()}`, await answer.blob());
         } catch (error) {
             if (!isAborted(error)) this.filter.wrong(error);
         }

@@ -1,10 +1,14 @@
 // A grid of rows, with heads that order and cells that the arrow keys go through, and a box for conditions.
 
-/** A box for an SQL condition, with what is wrong with it beside it. */
+/**
+ * A box for an SQL condition, with what is wrong with it beside it. `before` and `after` are other fields of the same
+ * form; `onApply(condition)` is called for all of them, and `onClear()` when they are to be empty.
+ */
 class FilterBox {
-    constructor(label, example, onApply) {
+    constructor({ label, example, onApply, onClear, before = [], after = [] }) {
         this.input = h("input", {
             type: "text",
+            name: "where",
             class: "code",
             placeholder: example,
             spellcheck: "false",
@@ -17,8 +21,8 @@ class FilterBox {
             "Clear",
             () => {
                 this.input.value = "";
-                onApply("");
-                this.input.focus();
+                onClear();
+                this.element.querySelector("input").focus();
             },
             { hidden: true },
         );
@@ -28,23 +32,26 @@ class FilterBox {
             {
                 class: "filter",
                 role: "search",
+                novalidate: true,
                 onsubmit: (event) => {
                     event.preventDefault();
                     onApply(this.input.value.trim());
                 },
             },
-            h("span", { class: "where", "aria-hidden": "true" }, "where"),
-            this.input,
+            before,
+            h("label", { class: "where" }, h("span", {}, "where"), this.input),
+            after,
             this.clear,
             h("button", { type: "submit", class: "strong" }, "Apply"),
             this.message,
         );
     }
 
-    show(text) {
+    /** Shows a condition; `isFiltered`: there is something to clear. */
+    show(text, isFiltered = text !== "") {
         if (this.input.value.trim() !== text) this.input.value = text;
         this.text = text;
-        this.clear.hidden = !text;
+        this.clear.hidden = !isFiltered;
         this.wrong(null);
     }
 
@@ -57,11 +64,11 @@ class FilterBox {
 
 /**
  * A grid. `onOrder(name)` orders, `onOpen(cell, row, name)` edits, `onChosen(row, name)` tells which cell is chosen;
- * `acts(row)` gives what stands at the end of a row.
+ * `acts(row)` gives what stands at the end of a row, and `linkOf(row, name)` where a cell leads to.
  */
 class Grid {
-    constructor({ label, onOrder, canOrder = () => true, onOpen, onChosen, acts }) {
-        Object.assign(this, { onOrder, canOrder, onOpen, onChosen, acts });
+    constructor({ label, onOrder, canOrder = () => true, onOpen, onChosen, acts, linkOf }) {
+        Object.assign(this, { onOrder, canOrder, onOpen, onChosen, acts, linkOf });
         this.body = h("tbody");
         this.head = h("tr", {});
         this.table = h(
@@ -76,7 +83,14 @@ class Grid {
             h("thead", {}, this.head),
             this.body,
         );
-        this.element = h("div", { class: "scroll" }, this.table);
+        this.element = h("div", { class: "scroll", onscroll: () => this.tellCut() }, this.table);
+        new ResizeObserver(() => this.tellCut()).observe(this.element);
+    }
+
+    /** Whether columns go on to the right of what is seen: what stands there has a mark then. */
+    tellCut() {
+        const { scrollWidth, scrollLeft, clientWidth } = this.element;
+        this.element.classList.toggle("cut", scrollWidth - scrollLeft - clientWidth > 2);
     }
 
     /** Shows rows. `columns` are names; `order` is `{ name, isDown }` or null. */
@@ -113,6 +127,7 @@ class Grid {
         if (!this.table.querySelector("td[tabindex='0']")) {
             this.table.querySelector("td[data-name]")?.setAttribute("tabindex", "0");
         }
+        this.tellCut();
     }
 
     rowOf(row) {
@@ -129,6 +144,7 @@ class Grid {
                         class: this.right.has(name) ? "right" : null,
                     },
                     shown(row[name]),
+                    this.linkOf?.(row, name),
                 ),
             ),
             this.acts && h("td", { class: "acts" }, this.acts(row)),
@@ -202,7 +218,7 @@ class Grid {
 /** Tells the whole value of the chosen cell. */
 class CellBar {
     constructor() {
-        this.element = h("aside", { class: "cellbar", "aria-label": "Chosen cell", hidden: true });
+        this.element = h("div", { class: "cellbar", role: "region", "aria-label": "Chosen cell", hidden: true });
     }
 
     show(name, value, ...acts) {

@@ -9,6 +9,8 @@ const RANGES = [
     ["7d", "7 d"],
     ["", "All"],
 ];
+/** What chooses the events that are seen. */
+const CHOICES = ["search", "where", "since", "until"];
 const AGO_FORM = /^(\d+)([smhdw])$/;
 const AGO = { s: 1e3, m: 60e3, h: 3600e3, d: 86400e3, w: 604800e3 };
 
@@ -23,9 +25,7 @@ class LogView {
     constructor(source) {
         this.source = source;
         this.time = pathOf(source.time ?? "/@t");
-        this.filter = new FilterBox("Filter", "Elapsed > 200 and \"@l\" = 'Error'", (where) =>
-            this.change({ where }),
-        );
+        this.makeFilter();
         this.times = new Histogram(
             (since, until) => this.change({ since, until }),
             () => this.change({ since: "", until: "" }),
@@ -34,6 +34,7 @@ class LogView {
             class: "toggle",
             "aria-pressed": "false",
         });
+        this.told = h("output", { class: "rows" });
         this.ranges = h(
             "div",
             { class: "group", role: "group", "aria-label": "Time" },
@@ -41,20 +42,37 @@ class LogView {
                 button(text, () => this.change({ since, until: "" }), { "data-since": since }),
             ),
         );
-        this.list = h("ol", {
-            class: "events",
-            onkeydown: (event) => this.key(event),
-            onclick: (event) => this.click(event),
-        });
+        this.zone = new ZoneSwitch(() => this.redraw());
+        this.facets = new Facets((condition) => this.narrow(condition));
+        this.list = new EventList(this.time, (condition) => this.narrow(condition));
+        this.follower = new Follower(this.list, () => this.tellFollowed());
         this.end = h("p", { class: "end" });
         this.more = button("Load older events", () => this.load(), { hidden: true });
+        const alert = () => {
+            const params = new URLSearchParams({ new: "1" });
+            for (const name of ["search", "where"]) params.set(name, this.params.get(name) ?? "");
+            go("alerts", "", params);
+        };
+        const saves = downloads((form) => this.save(form), ["NDJSON", "JSON", "CSV"]);
         this.element = h(
             "section",
             { class: "log", "aria-label": `Events of ${source.name}` },
-            h("header", { class: "bar" }, h("h1", {}, source.name), this.ranges, this.follow),
+            h(
+                "header",
+                { class: "bar" },
+                h("h1", {}, source.name),
+                this.ranges,
+                this.zone.element,
+                this.follow,
+                hasOwn("alerts") && button("Alert…", alert),
+                this.told,
+                saves,
+            ),
             this.filter.element,
             this.times.element,
-            this.list,
+            this.facets.element,
+            this.follower.button,
+            this.list.element,
             h("div", { class: "foot" }, this.end, this.more),
         );
         this.watcher = new IntersectionObserver(
@@ -66,6 +84,41 @@ class LogView {
         this.watcher.observe(this.more);
     }
 
+    /** One form: words that events contain, a condition, and a stretch of time. */
+    makeFilter() {
+        this.search = h("input", {
+            type: "search",
+            name: "search",
+            placeholder: 'timeout payment "exact phrase"',
+            spellcheck: "false",
+            autocomplete: "off",
+            "aria-label": "Search: words in any field",
+        });
+        this.since = new TimeField("From");
+        this.until = new TimeField("To");
+        this.filter = new FilterBox({
+            label: "Condition",
+            example: "Elapsed > 200 and \"@l\" = 'Error'",
+            onApply: (where) => {
+                const search = this.search.value.trim();
+                this.change({ where, search, since: this.since.text, until: this.until.text });
+            },
+            onClear: () => {
+                this.search.value = "";
+                this.change({ where: "", search: "", since: "", until: "" });
+            },
+            before: [h("label", { class: "where" }, h("span", {}, "search"), this.search)],
+            after: [
+                h(
+                    "span",
+                    { class: "stretch" },
+                    h("label", {}, "from ", this.since.input),
+                    h("label", {}, "to ", this.until.input),
+                ),
+            ],
+        });
+    }
+
     /** Leads to the same log with other parameters. */
     change(changes) {
         const params = new URLSearchParams(this.params);
@@ -73,23 +126,33 @@ class LogView {
         go("store", this.source.name, params);
     }
 
+    /** Leads to the events for which this holds, too. */
+    narrow(condition) {
+        this.change({ where: both(this.params.get("where") ?? "", condition) });
+    }
+
     update(params) {
         this.stop();
         this.params = params;
-        this.filter.show(params.get("where") ?? "");
+        const chosen = (name) => params.get(name) ?? "";
+        this.filter.show(chosen("where"), CHOICES.some(chosen));
+        if (this.search.value.trim() !== chosen("search")) this.search.value = chosen("search");
+        this.showTimes();
         const isFollowing = params.has("follow");
         this.follow.setAttribute("aria-pressed", isFollowing);
         for (const range of this.ranges.children) {
-            const isThis = (params.get("since") ?? "") === range.dataset.since && !params.has("until");
+            const isThis = chosen("since") === range.dataset.since && !params.has("until");
             range.setAttribute("aria-pressed", isThis);
         }
-        this.list.replaceChildren();
+        this.list.clear();
+        this.follower.clear();
+        this.told.textContent = "";
         this.seen = 0;
         this.last = null;
-        this.day = null;
         const asked = new URLSearchParams();
-        for (const name of ["where", "since", "until"]) if (params.has(name)) asked.set(name, params.get(name));
+        for (const name of CHOICES) if (params.has(name)) asked.set(name, params.get(name));
         this.asked = asked.toString();
+        this.facets.update(this.asked, this.abort.signal);
         asked.set("limit", PAGE_EVENTS);
         this.next = `events?${asked}`;
         const { signal } = this.abort;
@@ -100,19 +163,34 @@ class LogView {
         });
     }
 
+    showTimes() {
+        this.since.show(this.params.get("since") ?? "");
+        this.until.show(this.params.get("until") ?? "");
+    }
+
+    /** Draws all times again, in another zone. */
+    redraw() {
+        this.showTimes();
+        this.list.redraw();
+        if (!this.times.element.hidden) this.times.draw();
+    }
+
     stop() {
         this.abort?.abort();
         this.abort = new AbortController();
         clearTimeout(this.recount);
+        this.recount = null;
     }
 
     close() {
         this.stop();
+        this.follower.clear();
         this.watcher.disconnect();
     }
 
     /** Loads the next page of older events. */
     async load(isFirst = false) {
+        if (this.follower.older.length) return this.loadSetAside();
         const { signal } = this.abort;
         this.isLoading = true;
         this.more.hidden = true;
@@ -124,10 +202,10 @@ class LogView {
             const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(answer.headers.get("Link") ?? "");
             this.next = link?.[1] ?? null;
             if (isFirst) this.filter.wrong(null);
-            this.add(events);
-            const isFull = this.seen >= EVENTS_MAX;
-            this.more.hidden = !this.next || isFull;
-            this.end.textContent = this.endText(isFull);
+            this.level ??= events.map((event) => pick(event, LEVEL_FIELDS)).find(Boolean);
+            for (const event of events) this.list.append(new Entry(undefined, event));
+            this.seen += events.length;
+            this.tellEnd();
             if (isFirst) announce(`${plural(this.seen, "event")} shown`);
         } catch (error) {
             if (isAborted(error)) return;
@@ -136,115 +214,48 @@ class LogView {
         } finally {
             if (!signal.aborted) this.isLoading = false;
         }
-        // The button may be in sight still, which the watcher tells only when that changes.
-        if (!this.more.hidden) {
-            this.watcher.unobserve(this.more);
-            this.watcher.observe(this.more);
-        }
+        this.watchAgain();
     }
 
-    /** What stands below the events. */
-    endText(isFull) {
-        if (this.seen === 0) return "No events.";
-        if (isFull) return `These are the newest ${count(this.seen)}. Narrow the time to see others.`;
-        return this.next ? "" : `${plural(this.seen, "event")}, all there are.`;
+    /** Draws followed events that were set aside. */
+    loadSetAside() {
+        for (let lines = 0; lines < PAGE_EVENTS && this.follower.drawOlder(); lines += 1);
+        this.tellEnd();
+        this.watchAgain();
     }
 
-    add(events) {
-        this.level ??= events.map((event) => pick(event, LEVEL_FIELDS)).find(Boolean);
-        for (const event of events) {
-            const day = this.dayOf(event);
-            if (day && day !== this.day) this.list.append(h("li", { class: "day" }, day));
-            this.day = day ?? this.day;
-            this.list.append(this.item(event));
-        }
-        this.seen += events.length;
-        this.list.querySelector("button.line[tabindex='0']") ??
-            this.list.querySelector("button.line")?.setAttribute("tabindex", "0");
+    /** The button may be in sight still, which the watcher tells only when that changes. */
+    watchAgain() {
+        if (this.more.hidden) return;
+        this.watcher.unobserve(this.more);
+        this.watcher.observe(this.more);
     }
 
-    dayOf(event) {
-        const time = timeOf(at(event, this.time));
-        return time === null ? null : iso(time).slice(0, 10);
+    /** Tells what is below the events: others, or why not. */
+    tellEnd() {
+        const { older, left } = this.follower;
+        const isFull = this.seen >= EVENTS_MAX;
+        // Between the events of the list and those of the server would be a gap.
+        if (left) this.next = null;
+        this.more.hidden = !older.length && (!this.next || isFull);
+        if (left) this.end.textContent = `${plural(left, "older event")} left out. Stop following to see all.`;
+        else if (this.seen + this.follower.came === 0) this.end.textContent = "No events.";
+        else if (isFull)
+            this.end.textContent = `These are the newest ${count(this.seen)}. Narrow the time to see others.`;
+        else
+            this.end.textContent = this.next
+                ? ""
+                : `${plural(this.seen + this.follower.came, "event")}, all there are.`;
     }
 
-    item(event) {
-        const time = timeOf(at(event, this.time));
-        const level = event[pick(event, LEVEL_FIELDS) ?? "@l"];
-        const kind = levelKind(level);
-        const item = h(
-            "li",
-            { class: kind },
-            h(
-                "button",
-                { type: "button", class: "line", tabindex: "-1", "aria-expanded": "false" },
-                h("time", { title: textOf(at(event, this.time)) }, time === null ? "" : iso(time).slice(11, 23)),
-                h("span", { class: "level" }, textOf(level ?? "") || "Information"),
-                h("span", { class: "message" }, messageOf(event).slice(0, 1000)),
-            ),
-        );
-        item.event = event;
-        return item;
-    }
-
-    click(event) {
-        const line = event.target.closest("button.line");
-        if (!line) return;
-        this.focus(line, false);
-        this.expand(line.parentElement, line.getAttribute("aria-expanded") !== "true");
-    }
-
-    expand(item, isOpen) {
-        item.firstChild.setAttribute("aria-expanded", isOpen);
-        item.querySelector(".detail")?.remove();
-        if (!isOpen) return;
-        const text = JSON.stringify(item.event, null, 2);
-        const copy = button("Copy JSON", async () => {
-            await navigator.clipboard.writeText(text);
-            copy.textContent = "Copied";
-        });
-        // Browsers give the clipboard only to pages that nobody can have changed on the way.
-        copy.hidden = !navigator.clipboard;
-        item.append(
-            h(
-                "div",
-                { class: "detail" },
-                tree(item.event, (path, value, isWanted) =>
-                    this.change({ where: both(this.params.get("where") ?? "", conditionOf(path, value, isWanted)) }),
-                ),
-                h("p", { class: "acts" }, copy),
-            ),
-        );
-    }
-
-    focus(line, hasMoved) {
-        this.list.querySelector("button.line[tabindex='0']")?.setAttribute("tabindex", "-1");
-        line.setAttribute("tabindex", "0");
-        if (hasMoved) line.focus();
-    }
-
-    key(event) {
-        const line = event.target.closest?.("button.line");
-        if (!line || event.ctrlKey || event.metaKey || event.altKey) return;
-        const lines = [...this.list.querySelectorAll("button.line")];
-        const at = lines.indexOf(line);
-        const isOpen = line.getAttribute("aria-expanded") === "true";
-        const places = {
-            ArrowDown: at + 1,
-            ArrowUp: at - 1,
-            Home: 0,
-            End: lines.length - 1,
-            PageDown: at + 10,
-            PageUp: at - 10,
-        };
-        if (event.key in places) {
-            this.focus(lines[Math.max(0, Math.min(places[event.key], lines.length - 1))], true);
-        } else if ((event.key === "ArrowRight" && !isOpen) || (event.key === "ArrowLeft" && isOpen)) {
-            this.expand(line.parentElement, !isOpen);
-        } else {
-            return;
-        }
-        event.preventDefault();
+    /** After a frame in which followed events were drawn, or wait. */
+    tellFollowed() {
+        this.told.textContent = plural(this.follower.came, "new event");
+        this.tellEnd();
+        this.recount ??= setTimeout(() => {
+            this.recount = null;
+            this.count();
+        }, 2000);
     }
 
     /** Counts events by time and level, for the bars. */
@@ -258,7 +269,8 @@ class LogView {
         if (bounds.begin !== null) conditions.push(`${time} >= timestamp '${iso(bounds.begin)}'`);
         if (bounds.end !== null) conditions.push(`${time} < timestamp '${iso(bounds.end)}'`);
         const where = conditions.length ? `where ${conditions.join(" and ")}` : "";
-        if (!hasQueries) return this.times.hide();
+        // SQL knows no search in all fields.
+        if (!hasQueries || this.params.get("search")) return this.times.hide();
         try {
             if (bounds.begin === null || (bounds.end === null && !AGO_FORM.test(this.params.get("since")))) {
                 const { rows } = await rowsOf(
@@ -302,15 +314,11 @@ class LogView {
                 const answer = await ask(`events?${asked}`, { headers, signal });
                 this.follow.dataset.state = "on";
                 wait = 500;
-                let data = [];
-                for await (const line of linesOf(answer)) {
-                    if (line.startsWith("data:")) data.push(line.slice(5).trim());
-                    else if (line.startsWith("id:")) last = line.slice(3).trim();
-                    else if (line === "" && data.length) {
-                        this.arrive(parse(data.join("\n")));
-                        data = [];
-                    }
-                }
+                await takeEvents(
+                    answer,
+                    (text) => !signal.aborted && this.follower.take(text),
+                    (id) => (last = id),
+                );
             } catch (error) {
                 if (isAborted(error)) return;
                 if (error.status >= 400 && error.status < 500) return this.filter.wrong(error);
@@ -321,26 +329,15 @@ class LogView {
         }
     }
 
-    arrive(event) {
-        const day = this.dayOf(event);
-        const first = this.list.firstElementChild;
-        const item = this.item(event);
-        item.classList.add("new");
-        if (day && first?.className === "day" && first.textContent === day) first.after(item);
-        else this.list.prepend(...(day ? [h("li", { class: "day" }, day)] : []), item);
-        if (!this.list.querySelector("button.line[tabindex='0']")) item.firstChild.setAttribute("tabindex", "0");
-        this.day ??= day;
-        this.seen += 1;
-        this.end.textContent = this.end.textContent === "No events." ? "" : this.end.textContent;
-        if (this.list.childElementCount > EVENTS_MAX) {
-            this.list.lastElementChild.remove();
-            this.next = null;
-            this.more.hidden = true;
-            this.end.textContent = "Older events are left out while this follows.";
+    /** Downloads the events that the filter chooses, also those that are not drawn. */
+    async save(form) {
+        try {
+            const { lines, isAll } = await eventLines(this.asked, this.abort.signal);
+            saveAs(`${this.source.name}.${form.toLowerCase()}`, ...inForm(form, lines));
+            const told = plural(lines.length, "event");
+            this.told.textContent = isAll ? `${told} saved` : `the newest ${told} saved; narrow the time for others`;
+        } catch (error) {
+            if (!isAborted(error)) this.filter.wrong(error);
         }
-        this.recount ??= setTimeout(() => {
-            this.recount = null;
-            this.count();
-        }, 2000);
     }
 }

@@ -6,6 +6,9 @@ let view = null;
 let viewOf = "";
 let turns = 0;
 
+/** Whether the server has a table of its own of this name. */
+const hasOwn = (name) => sources.some((source) => source.kind === "own" && source.name === name);
+
 const KINDS = [
     ["store", "Stores", "store"],
     ["table", "Tables", "table"],
@@ -34,12 +37,15 @@ function showSources() {
             );
         }),
         hasQueries && h("section", {}, h("h2", {}, "SQL"), h("ul", {}, item("#/query", "Query"))),
+        hasOwn("alerts") && h("section", {}, h("h2", {}, "Alerts"), h("ul", {}, item("#/alerts", "Alerts"))),
+        hasOwn("saved") && savedViews.element,
     );
 }
 
 /** The view of a place; null if nothing is there. */
 function viewAt({ kind, name }) {
     if (kind === "query") return hasQueries ? new QueryView() : null;
+    if (kind === "alerts") return hasOwn("alerts") ? new AlertsView() : null;
     const isIt = (source) =>
         source.name === name && KINDS.some(([of, , path]) => of === source.kind && path === kind);
     const source = sources.find(isIt);
@@ -62,7 +68,8 @@ async function show() {
         viewOf = `${kind}/${name}`;
         const nothing = sources.length ? "There is nothing of this name." : "Nothing is served yet.";
         fill(main, view?.element ?? h("p", { class: "empty" }, nothing));
-        document.title = kind ? `${name || "Query"} · jird` : "jird";
+        const title = name || { query: "Query", alerts: "Alerts" }[kind];
+        document.title = escaped(title ? `${title} · jird` : "jird");
     }
     showPlace(place);
     main.dataset.shows = hash;
@@ -79,7 +86,8 @@ async function show() {
 /** Shows in the list of what is served where the page is. */
 function showPlace({ kind, name }) {
     for (const link of document.querySelectorAll("#sources a")) {
-        const isHere = link.getAttribute("href").split("?")[0] === hrefOf(kind, name);
+        const href = link.getAttribute("href");
+        const isHere = link.closest(".saved") ? href === location.hash : href.split("?")[0] === hrefOf(kind, name);
         link.toggleAttribute("aria-current", isHere);
         if (!isHere) continue;
         link.setAttribute("aria-current", "page");
@@ -104,8 +112,9 @@ async function begin() {
         return fill(main, h("p", { class: "wrong", role: "alert" }, error.message), button("Try again", begin));
     }
     showSources();
-    if (!location.hash && sources.length) {
-        const first = KINDS.flatMap(([kind]) => sources.filter((source) => source.kind === kind))[0];
+    if (hasOwn("saved")) savedViews.load();
+    const first = KINDS.flatMap(([kind]) => sources.filter((source) => source.kind === kind))[0];
+    if (!location.hash && first) {
         history.replaceState(null, "", hrefOf(KINDS.find(([kind]) => kind === first.kind)[2], first.name));
     }
     show();
@@ -118,6 +127,7 @@ addEventListener("focus", () => {
     const told = JSON.stringify(sources);
     askForSources().then(
         () => {
+            if (hasOwn("saved")) savedViews.load();
             if (JSON.stringify(sources) === told) return;
             showSources();
             showPlace(here());

@@ -123,7 +123,7 @@ class QueryView {
             if (this.input.value.trim() !== sql) this.input.value = sql;
             return this.run(sql);
         }
-        const first = sources.find(({ kind }) => kind === "store") ?? sources[0];
+        const first = sources.find(({ kind }) => kind === "store") ?? sources.find(({ kind }) => kind !== "own");
         if (first && !this.input.value) this.input.value = `select * from ${sqlName(first.name)} limit 100`;
         this.input.focus();
     }
@@ -266,9 +266,7 @@ class QueryView {
     async save(media, suffix) {
         try {
             const answer = await askSql(this.sql, media);
-            const url = URL.createObjectURL(await answer.blob());
-            h("a", { href: url, download: `query.${suffix}` }).click();
-            setTimeout(() => URL.revokeObjectURL(url), 10000);
+            saveAs(`query.${suffix}`, await answer.blob());
         } catch (error) {
             fill(this.wrong, problemOf(error, this.sql));
         }

@@ -1,7 +1,7 @@
 // Tables and views by their resources: pages, order, filters, and changes of rows.
 
 const PAGE_ROWS = 100;
-const RESERVED = ["select", "order", "limit", "offset", "on_conflict"];
+const RESERVED = ["select", "order", "limit", "offset", "columns", "on_conflict"];
 const OPERATORS = [
     ["eq.", "is"],
     ["neq.", "is not"],
@@ -62,6 +62,16 @@ function fieldFor(kind, value, attributes) {
     return field;
 }
 
+/** A link to the rows of a table whose columns have these values; null if no condition can say that. */
+function linkTo(table, pairs, text, attributes) {
+    const canSay = ([column, value]) =>
+        value !== null && value !== undefined && !isNested(value) && !RESERVED.includes(column);
+    if (!pairs.every(canSay)) return null;
+    const params = new URLSearchParams(pairs.map(([column, value]) => [column, `eq.${textOf(value)}`]));
+    const told = pairs.map(([column, value]) => `${column} ${textOf(value)}`).join(", ");
+    return h("a", { href: hrefOf("table", table, params), title: `${table}: ${told}`, ...attributes }, text);
+}
+
 /** A table or view: its filters, a page of its rows, and editors for them. */
 class TableView {
     constructor(source) {
@@ -76,6 +86,7 @@ class TableView {
             onOpen: this.isChanged ? (cell, row, name) => this.edit(cell, row, name) : null,
             onChosen: (row, name) => this.chosen(row, name),
             acts: this.isChanged ? (row) => this.deleter(row) : null,
+            linkOf: (row, name) => this.linkOf(row, name, "→", { class: "link", tabindex: "-1" }),
         });
         this.bar = new CellBar();
         this.filters = h("div", { class: "chips", role: "group", "aria-label": "Filters" });
@@ -94,6 +105,7 @@ class TableView {
                 kind && h("span", { class: "badge" }, kind),
                 source.writable && button("Add row", () => this.addRow()),
                 h("nav", { class: "pages", "aria-label": "Pages" }, this.range, this.previous, this.following),
+                downloads((form) => this.save(form), ["NDJSON", "JSON", "CSV"]),
             ),
             this.filters,
             this.message,
@@ -249,6 +261,41 @@ class TableView {
         go("table", this.source.name, params);
     }
 
+    /** A link to the row that a foreign key of this column leads to, if it leads to one. */
+    linkOf(row, name, text, attributes) {
+        const link = this.source.links?.find(({ columns }) => columns.includes(name));
+        if (!link) return null;
+        const pairs = link.columns.map((column, index) => [link.to[index], row[column]]);
+        return linkTo(link.table, pairs, text ?? `→ ${link.table}`, attributes);
+    }
+
+    /** Links to the rows of other tables whose foreign keys lead to this row by this column. */
+    linksBack(row, name) {
+        return sources.flatMap(({ name: table, links = [] }) =>
+            links
+                .filter((link) => link.table === this.source.name && link.to.includes(name))
+                .map(({ columns, to }) => {
+                    const pairs = columns.map((column, index) => [column, row[to[index]]]);
+                    return linkTo(table, pairs, `← ${table} by ${columns.join(", ")}`);
+                }),
+        );
+    }
+
+    /** Downloads the rows that the filters choose, in their order, on all pages. */
+    async save(form) {
+        try {
+            const asked = new URLSearchParams(this.params);
+            asked.delete("offset");
+            const answer = await ask(`${this.path}?${asked}`, {
+                headers: { Accept: MEDIA[form] },
+                signal: this.abort.signal,
+            });
+            saveAs(`${this.source.name}.${form.toLowerCase()}`, await answer.blob());
+        } catch (error) {
+            if (!isAborted(error)) fill(this.message, problemOf(error));
+        }
+    }
+
     chosen(row, name) {
         const value = row[name];
         const canFilter = !isNested(value) && !RESERVED.includes(name);
@@ -260,6 +307,8 @@ class TableView {
                 button("Filter by this value", () =>
                     this.filterBy(name, value === null ? "is.null" : `eq.${textOf(value)}`),
                 ),
+            this.linkOf(row, name),
+            ...this.linksBack(row, name),
         );
     }
 

@@ -51,10 +51,12 @@ function textOf(value) {
 
 const LONG = 300;
 
+/** A text, cut if it is long, with a mark where. */
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
 /** A value in a cell: one line, cut if it is long. */
 function shown(value) {
-    const text = textOf(value);
-    return h("span", { class: `v ${kindOf(value)}` }, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
+    return h("span", { class: `v ${kindOf(value)}` }, marked(cut(textOf(value), LONG), true));
 }
 
 /** Words that SQL does not take for a name. */
@@ -150,21 +152,30 @@ const LEVEL_FIELDS = [
     "log.level",
     "lvl",
 ];
-const MESSAGE_FIELDS = ["@m", "Message", "message", "msg", "@mt", "Body", "body", "event"];
+const MESSAGE_FIELDS = ["@m", "Message", "message", "msg", "@mt", "MessageTemplate", "Body", "body", "event"];
+const TEMPLATES = new Set(["@mt", "MessageTemplate"]);
 
 /** What an event says, in a line. */
 function messageOf(event) {
+    if (!isNested(event)) return textOf(event);
     const field = pick(event, MESSAGE_FIELDS);
-    if (field === "@mt") return ofTemplate(textOf(event[field]), event);
+    if (TEMPLATES.has(field)) return ofTemplate(textOf(event[field]), event);
     if (field && !isNested(event[field])) return textOf(event[field]);
     return JSON.stringify(event);
 }
 
-/** A message template (messagetemplates.org) with the event's values. */
+/** A message template (messagetemplates.org) with the event's values. The server's search does the same. */
 function ofTemplate(template, event) {
-    return template.replace(/\{\{|\}\}|\{[@$]?([\w.]+)[^{}]*\}/g, (hole, name) => {
+    const property = (name) =>
+        [event, event.Properties].find((all) => isNested(all) && Object.hasOwn(all, name))?.[name];
+    const renderings = Array.isArray(event["@r"]) ? event["@r"] : [];
+    let formatted = 0;
+    return template.replace(/\{\{|\}\}|\{[@$]?([\w.]+)([^{}]*)\}/g, (hole, name, rest) => {
         if (!name) return hole[0];
-        const value = event[name] ?? event.Properties?.[name];
+        // What the program formatted stands in the event, in the order of the holes with a format.
+        const rendering = rest.includes(":") ? renderings[formatted++] : undefined;
+        if (typeof rendering === "string") return rendering;
+        const value = property(name);
         return value === undefined ? hole : textOf(value);
     });
 }

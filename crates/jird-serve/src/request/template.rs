@@ -1,0 +1,75 @@
+//! Message templates (messagetemplates.org): `Order {Number} took {Elapsed:0.0} ms`, as Serilog and Seq render them.
+//!
+//! The page renders them in the same way, in `value.js`: what is seen is found.
+
+use jird::{Json, Kind, Value};
+
+/// The fields that hold templates.
+pub(crate) const TEMPLATES: [&str; 2] = ["@mt", "MessageTemplate"];
+/// Texts that the program made of properties, for the holes of the template that have a format, in their order.
+const RENDERINGS: &str = "@r";
+/// Where Serilog's older form has the properties.
+const PROPERTIES: &str = "Properties";
+
+/// Appends the message of a template and an event's properties. A hole that names no property stays as it is.
+pub(crate) fn render(template: &str, event: Value<'_>, message: &mut String) {
+    let mut renderings = event.get(RENDERINGS).into_iter().flat_map(Value::elements);
+    let mut rest = template;
+    while let Some(at) = rest.find(['{', '}']) {
+        message.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let used = if rest.starts_with("{{") || rest.starts_with("}}") {
+            message.push_str(&rest[..1]);
+            2
+        } else if let Some(hole) = Hole::at_start(rest) {
+            let rendering = hole.has_format.then(|| renderings.next()).flatten();
+            match rendering.and_then(Value::as_str) {
+                Some(text) => message.push_str(&text),
+                None => match property(event, hole.name) {
+                    Some(value) => push(value, message),
+                    None => message.push_str(&rest[..hole.len]),
+                },
+            }
+            hole.len
+        } else {
+            message.push_str(&rest[..1]);
+            1
+        };
+        rest = &rest[used..];
+    }
+    message.push_str(rest);
+}
+
+/// `{Name}`, `{@Name}`, `{$Name}`, with an alignment or a format behind the name.
+struct Hole<'t> {
+    name: &'t str,
+    has_format: bool,
+    len: usize,
+}
+
+impl<'t> Hole<'t> {
+    fn at_start(text: &'t str) -> Option<Self> {
+        let inner = text.strip_prefix('{')?;
+        let len = inner.find(['{', '}']).filter(|end| inner.as_bytes()[*end] == b'}')?;
+        let named = inner[..len].strip_prefix(['@', '$']).unwrap_or(&inner[..len]);
+        let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '.';
+        let (name, format) = named.split_at(named.find(|char| !is_name(char)).unwrap_or(named.len()));
+        (!name.is_empty()).then_some(Self { name, has_format: format.contains(':'), len: len + 2 })
+    }
+}
+
+fn property<'e>(event: Value<'e>, name: &str) -> Option<Value<'e>> {
+    event.get(name).or_else(|| event.get(PROPERTIES)?.get(name))
+}
+
+fn push(value: Value<'_>, message: &mut String) {
+    match (value.kind(), value.as_str()) {
+        (_, Some(text)) => message.push_str(&text),
+        // Escapes that need not be there are not in the message.
+        (Kind::Object | Kind::Array, _) if value.raw().contains(&b'\\') => {
+            let tree = jird::from_slice::<Json>(value.raw());
+            message.push_str(&tree.map_or_else(|_| String::new(), |tree| tree.to_string()));
+        }
+        _ => message.push_str(value.raw_str().unwrap_or_default()),
+    }
+}
