@@ -1,6 +1,5 @@
 //! Checks alerts: whether more events than an alert says came in its last minutes.
 
-use crate::cache::readers::Budget;
 use crate::request::rows::Stop;
 use crate::request::select::{Choice, Wish};
 use crate::routes::events::{failed, newest};
@@ -8,7 +7,6 @@ use crate::tables::own::{Alert, Checked, Own};
 use jird::hooks::ObjectWriter;
 use jird_store::Store;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The most time for one alert. A store that is larger needs a condition that its indexes know, or fewer minutes.
@@ -51,14 +49,12 @@ fn count(alert: &Alert, store: &Store) -> Result<(i64, bool), String> {
     };
     let snapshot = store.snapshot().map_err(|error| told(failed(&error)))?;
     let text = snapshot.text(wish.window).map_err(|error| told(failed(&error)))?;
-    let budget = Budget::new(Arc::default());
-    budget.grant(2 * TIME);
     let (mut events, mut is_all, until) = (0, true, Instant::now() + TIME);
-    newest(&text, &wish, &budget, |block| {
-        if Instant::now() >= until {
-            is_all = false;
-            return ControlFlow::Break(());
-        }
+    let next = || {
+        is_all = Instant::now() < until;
+        Ok(is_all)
+    };
+    newest(&text, &wish, next, |block| {
         events += i64::try_from(block.numbers.len()).unwrap_or(i64::MAX);
         ControlFlow::Continue(())
     })

@@ -158,8 +158,11 @@ async fn page(
     let give_up = GiveUp::new(move || watched.give_up());
     let store = store.store.clone();
     tokio::task::spawn_blocking(move || {
-        out.begin();
-        let made = Page::find(&store, &asked, &wish, &budget).and_then(|page| {
+        let next = || {
+            out.pause();
+            over(&budget).map(|()| true)
+        };
+        let made = Page::find(&store, &asked, &wish, next).and_then(|page| {
             out.page(page.next.map(|before| asked.next(before)), page.last);
             page.write(form, &budget, &mut out)
         });
@@ -199,7 +202,12 @@ struct Page {
 
 impl Page {
     /// Finds the newest events that are wanted. Reads blocks from the end on until there are enough.
-    fn find(store: &jird_store::Store, asked: &Asked, wish: &Wish, budget: &Budget) -> Result<Self, Stop> {
+    fn find(
+        store: &jird_store::Store,
+        asked: &Asked,
+        wish: &Wish,
+        next_block: impl FnMut() -> Result<bool, Stop>,
+    ) -> Result<Self, Stop> {
         let snapshot = store.snapshot().map_err(|error| failed(&error))?;
         let text = match asked.before {
             Some(before) => snapshot.text_before(wish.window, before),
@@ -210,7 +218,7 @@ impl Page {
         let last = snapshot.arrivals().checked_sub(1);
         let (mut places, mut next) = (Vec::new(), None);
         let mut oldest = None;
-        newest(&text, wish, budget, |block| {
+        newest(&text, wish, next_block, |block| {
             for &number in block.numbers.iter().rev() {
                 if places.len() == limit {
                     next = oldest;
@@ -278,21 +286,24 @@ impl Block<'_> {
     }
 }
 
-/// Calls `found` for the blocks that may have events that are wanted, from the newest on, until it breaks.
+/// Calls `found` for the blocks that may have events that are wanted, from the newest on, until it breaks or `next` says
+/// before a block that there shall be none any more.
 ///
 /// # Errors
-/// 503 when the time is over.
+/// Those of `next`, and of the store.
 pub(crate) fn newest(
     text: &Text,
     wish: &Wish,
-    budget: &Budget,
+    mut next: impl FnMut() -> Result<bool, Stop>,
     mut found: impl FnMut(&Block<'_>) -> ControlFlow<()>,
 ) -> Result<(), Stop> {
     let (condition, mut sieve) = (wish.for_index(), wish.sieve());
     let (mut keys, mut lines, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for section in (0..text.sections()).rev() {
         for id in text.select(section, condition.as_ref()).blocks.into_iter().rev() {
-            over(budget)?;
+            if !next()? {
+                return Ok(());
+            }
             text.read_keyed(id, &mut keys, &mut lines).map_err(|error| failed(&error))?;
             ends.clear();
             ends.extend(memchr::memchr_iter(b'\n', &lines));

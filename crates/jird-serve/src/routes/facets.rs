@@ -12,6 +12,7 @@ use crate::request::select::{Choice, Wish};
 use crate::request::uri;
 use crate::routes::events::{failed, newest, only_once, unknown};
 use crate::routes::state::{EventStore, State};
+use crate::tables::pace::Pace;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
@@ -20,7 +21,7 @@ use jird::{Kind, Parser, Value};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long events are counted. A person waits for the answer.
 const TIME: Duration = Duration::from_secs(3);
@@ -46,16 +47,15 @@ pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Res
     let slot = Arc::clone(&state.streams).try_acquire_owned();
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
     let budget = Arc::new(Budget::new(Arc::default()));
-    let time = TIME.min(state.limits.time);
-    // What is counted until then is the answer.
-    budget.grant(2 * time);
+    budget.grant(TIME.min(state.limits.time));
+    let pace = Pace::new(&state.turns, &budget);
     // A client that goes away ends it.
     let watched = Arc::clone(&budget);
     let give_up = GiveUp::new(move || watched.give_up());
     let store = store.store.clone();
     let counted = tokio::task::spawn_blocking(move || {
         let _slot = slot;
-        Counted::new(&store, &wish, &budget, time)
+        Counted::new(&store, &wish, &budget, pace)
     });
     let counted = counted.await;
     drop(give_up);
@@ -94,16 +94,17 @@ struct Facet {
 }
 
 impl Counted {
-    fn new(store: &jird_store::Store, wish: &Wish, budget: &Budget, time: Duration) -> Result<Self, Stop> {
+    fn new(store: &jird_store::Store, wish: &Wish, budget: &Budget, mut pace: Pace) -> Result<Self, Stop> {
         let snapshot = store.snapshot().map_err(|error| failed(&error))?;
         let text = snapshot.text(wish.window).map_err(|error| failed(&error))?;
-        let (mut counted, mut parser) = (Self { is_all: true, ..Self::default() }, Parser::new());
-        let until = Instant::now() + time;
-        newest(&text, wish, budget, |block| {
-            if Instant::now() >= until {
-                counted.is_all = false;
-                return ControlFlow::Break(());
-            }
+        let (mut counted, mut parser, mut is_all) = (Self::default(), Parser::new(), true);
+        // What is counted until the time is over is the answer.
+        let next = || {
+            pace.pause();
+            is_all = !budget.is_over();
+            Ok(is_all)
+        };
+        newest(&text, wish, next, |block| {
             for &number in block.numbers {
                 if let Ok(event) = parser.parse(block.event(number)) {
                     counted.events += 1;
@@ -112,7 +113,7 @@ impl Counted {
             }
             ControlFlow::Continue(())
         })?;
-        Ok(counted)
+        Ok(Self { is_all, ..counted })
     }
 
     /// Counts the values of an object at this place.

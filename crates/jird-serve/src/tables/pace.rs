@@ -1,7 +1,7 @@
 //! The pace of long answers: how many are made at the same time.
 //!
 //! A client that takes little has a thread at work until the buffers of the system are full, and short requests share the
-//! processors with all of these. So an answer has turns: when a chunk is made, it is another answer's turn. The time that
+//! processors with all of these. So an answer has turns: when a chunk is made or a block is read, it is another answer's turn. The time that
 //! it waits, for its turn or for its client, is not that of its work.
 
 use crate::cache::readers::Budget;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What a long answer goes by that this process makes.
+/// The pace of an answer that this process makes.
 pub(crate) struct Pace {
     turns: Arc<Semaphore>,
     turn: Option<OwnedSemaphorePermit>,
@@ -23,8 +23,8 @@ impl Pace {
         Self { turns: Arc::clone(turns), turn: None, budget: Arc::clone(budget), runtime: Handle::current() }
     }
 
-    /// Waits for the turn of this answer.
-    pub(crate) fn begin(&mut self) {
+    /// Lets others have a turn, and waits for the next one of this answer.
+    pub(crate) fn pause(&mut self) {
         self.hand_on(|| ());
     }
 

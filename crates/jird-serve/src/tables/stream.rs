@@ -81,6 +81,11 @@ impl Long {
         self.told.last = last;
     }
 
+    /// Lets others have a turn.
+    pub(crate) fn pause(&mut self) {
+        self.pace.iter_mut().for_each(Pace::pause);
+    }
+
     fn send(&mut self, bytes: Vec<u8>) -> Result<(), Stop> {
         if let Some(begun) = self.begun.take() {
             begun.send(Ok(self.told.clone())).map_err(|_| Stop::Gone)?;
@@ -137,7 +142,7 @@ impl Out for Long {
     }
 
     fn begin(&mut self) {
-        self.pace.iter_mut().for_each(Pace::begin);
+        self.pause();
     }
 
     fn total(&mut self, total: u64) {

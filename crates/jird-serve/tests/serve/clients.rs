@@ -116,6 +116,46 @@ for compression in [Compression.NoCompression, Compression.Gzip, Compression.Def
 }
 
 #[test]
+fn opentelemetrys_exporters_send_logs_and_spans_by_grpc() {
+    let service = service();
+    let program = "
+import logging, sys, grpc
+from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk._logs import LoggerProvider, LoggingHandler
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+resource = Resource.create({'service.name': 'shop'})
+for compression in [grpc.Compression.NoCompression, grpc.Compression.Gzip, grpc.Compression.Deflate]:
+    options = {'endpoint': sys.argv[1], 'insecure': True, 'headers': (('authorization', 'Bearer ' + sys.argv[2]),),
+        'compression': compression}
+    logs, spans = LoggerProvider(resource=resource), TracerProvider(resource=resource)
+    logs.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter(**options)))
+    spans.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(**options)))
+    logger = logging.getLogger(compression.name)
+    logger.addHandler(LoggingHandler(logger_provider=logs))
+    for number in range(30):
+        logger.warning('Hello, %s', number, extra={'number': number})
+        with spans.get_tracer('test').start_as_current_span('GET /', attributes={'number': number}):
+            pass
+    logs.shutdown()
+    spans.shutdown()
+";
+    if python(&service, "opentelemetry.exporter.otlp.proto.grpc._log_exporter", program).is_none() {
+        return;
+    }
+    let events: Vec<jird::Json> =
+        service.events().iter().map(|event| jird::from_slice(event.as_bytes()).unwrap()).collect();
+    let (spans, logs): (Vec<_>, Vec<_>) = events.iter().partition(|event| event["@m"] == jird::json!("GET /"));
+    assert_eq!((logs.len(), spans.len()), (90, 90), "{events:?}");
+    assert_eq!((&logs[1]["@l"], &logs[1]["@m"]), (&jird::json!("WARN"), &jird::json!("Hello, 1")));
+    assert_eq!(spans[1]["attributes"]["number"], jird::json!(1), "{:?}", spans[1]);
+    assert_eq!(spans[1]["resource"]["service.name"], jird::json!("shop"), "{:?}", spans[1]);
+}
+
+#[test]
 fn curl_sends_a_file() {
     let service = service();
     let events = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/events.ndjson");
