@@ -86,6 +86,11 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             "the Python module in a hostile program, for an hour, with AddressSanitizer",
             python::hostile,
         ),
+        Step::new(
+            "trust",
+            "a served database, with other processes at it: nothing lost, mixed, stale or held up",
+            trust,
+        ),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
         Step::new(
             "migrate",
@@ -114,6 +119,16 @@ fn cluster(house: &House, log: &mut Log) -> Outcome {
     let parts = log.run_tests(&mut house.cargo(parts));
     let tested = log.run_tests(house.cargo(["test"]).args(MANIFEST));
     both((formatted && linted && theirs).into(), both(parts, tested))
+}
+
+/// The program with SQL, and a script that asks it.
+fn trust(house: &House, log: &mut Log) -> Outcome {
+    if !log.run(&mut house.cargo(["build", "--release", "--package", "jird-cli"])) {
+        return Outcome::Failed;
+    }
+    let mut script = std::process::Command::new("python3");
+    script.arg("bench/serve/trust.py").arg(house.target.join("release/jird")).current_dir(&house.root);
+    log.run(&mut script).into()
 }
 
 /// The first query of README.md.

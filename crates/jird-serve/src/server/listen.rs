@@ -235,7 +235,12 @@ impl Guest {
         let stranger = Arc::clone(&self.stranger);
         let served = async {
             let stall = self.service.limits().stall;
-            let is_http_2 = self.tls.is_none() && timeout(stall, socket.begins_http_2()).await.unwrap_or(false);
+            let is_http_2 = self.tls.is_none()
+                && tokio::select! {
+                    begins = timeout(stall, socket.begins_http_2()) => begins.unwrap_or(false),
+                    // Nobody has asked for anything yet.
+                    _ = self.is_stopped.wait_for(|stopped| *stopped) => return,
+                };
             let socket = Patient { socket, stall, sleep: None };
             let tls = self.tls.as_ref().map(|tls| tls.read().unwrap_or_else(PoisonError::into_inner).clone());
             match tls {

@@ -114,13 +114,15 @@ impl Client for TcpStream {
         // No method of HTTP/1 begins so.
         const PREFACE: &[u8; 4] = b"PRI ";
         let mut first = [0; PREFACE.len()];
-        loop {
+        // A client sends them all at once. If the rest is late, or will never come, that is for HTTP/1 to find out.
+        for _ in 0..50 {
             match self.peek(&mut first).await {
                 Ok(len) if len == first.len() => return first == *PREFACE,
                 Ok(len) if len > 0 && first[..len] == PREFACE[..len] => sleep(Duration::from_millis(5)).await,
                 _ => return false,
             }
         }
+        false
     }
 }
 

@@ -43,6 +43,7 @@ impl Client {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let socket = service.connect();
         socket.set_nonblocking(true).unwrap();
+        socket.set_nodelay(true).unwrap();
         let sender = runtime.block_on(async {
             let socket = TokioIo::new(tokio::net::TcpStream::from_std(socket).unwrap());
             let mut builder = http2::Builder::new(TokioExecutor::new());

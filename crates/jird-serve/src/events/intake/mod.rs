@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -37,6 +37,8 @@ pub(crate) struct Intake {
     bytes: AtomicU64,
     busy: AtomicU64,
     waiting: Waiting,
+    /// How old the newest event of the last batch was when it was durable, in milliseconds.
+    lag: AtomicU64,
 }
 
 impl Intake {
@@ -56,6 +58,7 @@ impl Intake {
             bytes: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             waiting: Waiting::default(),
+            lag: AtomicU64::new(0),
         })
     }
 
@@ -73,6 +76,8 @@ impl Intake {
             return Ok(());
         }
         let (events, bytes) = (batch.events(), batch.text().len() as u64);
+        // Those without a time get one that is no older than the batch.
+        let newest = if batch.undated() == 0 { batch.times().iter().max().copied() } else { None };
         let (done, is_done) = oneshot::channel();
         let stopped = || refused("the server is stopping and takes no more events");
         let _waits = self.waiting.one();
@@ -82,6 +87,7 @@ impl Intake {
         appended.map_err(|error| refused(&format!("the store takes no events: {error}")))?;
         self.events.fetch_add(events, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.lag.store(newest.map_or(0, age), Ordering::Relaxed);
         Ok(())
     }
 
@@ -139,7 +145,19 @@ impl Intake {
             writeln!(text, "# HELP jird_{name} {help}\n# TYPE jird_{name} counter\njird_{name} {value}")
                 .expect("a `String` takes everything");
         }
+        let lag = load(&self.lag);
+        let (name, help) =
+            ("jird_events_lag_seconds", "Age of the newest event of the last batch when it was durable.");
+        let (seconds, milliseconds) = (lag / 1000, lag % 1000);
+        writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {seconds}.{milliseconds:03}")
+            .expect("a `String` takes everything");
     }
+}
+
+/// How long ago a time was, in milliseconds; 0 if it is still to come.
+fn age(nanoseconds: i64) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as i64;
+    (now.saturating_sub(nanoseconds) / 1_000_000).max(0).unsigned_abs()
 }
 
 impl Drop for Intake {
