@@ -140,7 +140,7 @@ impl Service {
                 if matches!(outcome(&response), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                     discard(&parts, body, self.state.limits);
                 }
-                (response, None)
+                (*response, None)
             }
             Ok(Admitted::In(segments, way)) => {
                 stranger.is_known();
@@ -167,7 +167,7 @@ impl Service {
         }
         self.guard.host(parts)?;
         if self.forwarded.lacks_slash(parts.uri.path()) {
-            return Ok(Admitted::Answered(with_slash()));
+            return Ok(Admitted::Answered(with_slash().into()));
         }
         parts.uri = self.forwarded.strip(std::mem::take(&mut parts.uri))?;
         // A proxy may pass them on below the prefix.
@@ -175,19 +175,19 @@ impl Service {
             return Ok(probed);
         }
         if self.guard.is_preflight(parts) {
-            return Ok(Admitted::Answered(preflight(&parts.headers)));
+            return Ok(Admitted::Answered(preflight(&parts.headers).into()));
         }
         let segments = uri::segments(parts.uri.path())?;
         let door = self.state.store.as_ref().and_then(|_| Door::of(&segments, &parts.method, &parts.headers));
         if let Some(door) = door {
             return Ok(match self.guard.shipper(parts) {
                 Ok(()) => Admitted::In(segments, Way::Door(door)),
-                Err(problem) => Admitted::Answered(doors::refuse(&door, &parts.headers, &problem)),
+                Err(problem) => Admitted::Answered(doors::refuse(&door, &parts.headers, &problem).into()),
             });
         }
         if let Some(file) = page(&segments, &parts.headers) {
             only_get(&parts.method)?;
-            return Ok(Admitted::Answered(file));
+            return Ok(Admitted::Answered(file.into()));
         }
         let rights = self.guard.token(&parts.headers)?;
         Ok(Admitted::In(segments, Way::Path(rights)))
@@ -196,7 +196,7 @@ impl Service {
     /// What probes ask for. It tells next to nothing, and they know only an address.
     fn probed(parts: &Parts) -> Result<Option<Admitted>, Problem> {
         let admitted = match parts.uri.path() {
-            "/health" => Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into())),
+            "/health" => Admitted::Answered(text("application/json", "{\"status\":\"ok\"}\n".into()).into()),
             "/ready" => Admitted::Ready,
             _ => return Ok(None),
         };
@@ -221,18 +221,18 @@ impl Service {
             return (told(&Problem::busy("there are as many requests as this server allows")), None);
         };
         let at_once = caught(|| self.at_once(&segments, &way, parts));
-        let answer = match at_once.unwrap_or_else(|words| Some(Err(bug(&words)))) {
-            Some(answer) => answer,
+        let at_once = at_once.unwrap_or_else(|words| Some(Err(bug(&words))));
+        let answer = if let Some(answer) = at_once {
+            answer
+        } else {
             // Most requests end above. The state of the others takes kilobytes, which would be moved with each of them.
-            None => {
-                let answer = Box::pin(async {
-                    match way {
-                        Way::Door(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
-                        Way::Path(rights) => self.answer(segments, rights, parts, body).await,
-                    }
-                });
-                whole(answer).await
-            }
+            let answer = Box::pin(async {
+                match way {
+                    Way::Door(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
+                    Way::Path(rights) => self.answer(segments, rights, parts, body).await,
+                }
+            });
+            whole(answer).await
         };
         (answer.unwrap_or_else(|problem| told(&problem)), Some(place))
     }
@@ -366,7 +366,7 @@ fn outcome(response: &Response<Body>) -> StatusCode {
 /// What becomes of a request before its body is looked at.
 enum Admitted {
     /// It has its answer.
-    Answered(Response<Body>),
+    Answered(Box<Response<Body>>),
     /// It asks whether the server can do what it promises.
     Ready,
     /// It may go on: the segments of its path, and where it leads to.

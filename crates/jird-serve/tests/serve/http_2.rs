@@ -85,7 +85,7 @@ impl Client {
         assert!(answer.status == StatusCode::OK && answer.headers["content-type"] == "application/grpc", "{answer:?}");
         let status = |from: &HeaderMap| from.get("grpc-status").map(|status| status.to_str().unwrap().to_owned());
         match status(&answer.headers) {
-            Some(status) => (status, answer.headers["grpc-message"].as_bytes().to_vec()),
+            Some(status) => (status, answer.headers["grpc-message"].to_str().unwrap().replace("%20", " ").into()),
             None => (status(&answer.trailers).unwrap(), answer.body),
         }
     }
@@ -176,7 +176,7 @@ fn calls_that_fail_say_so_in_words_of_grpc() {
         (LOGS, &[token], &frame(1, &body), "3", "grpc-encoding"),
         (LOGS, &[token, ("grpc-encoding", "gzip")], &frame(1, &body), "3", "unpacked"),
         (LOGS, &[token], &frame(0, b"\xff\xff"), "3", ""),
-        (LOGS, &[token], &frame(0, &[0; 20_000]), "8", "10000 bytes"),
+        (LOGS, &[token], &frame(0, &vec![0; 20_000]), "8", "10000 bytes"),
     ] {
         let (found, message) = client.call(target, headers, framed);
         let message = String::from_utf8(message).unwrap();

@@ -4,6 +4,7 @@ use super::unpack::Packed;
 use crate::base::problem::Problem;
 use crate::http::body::{Body, Outcome};
 use crate::request::choice::text;
+use crate::request::uri;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
@@ -73,8 +74,8 @@ pub(super) fn failure(problem: &Problem) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA));
     headers.insert(STATUS, HeaderValue::from(status(problem.status)));
-    let message = HeaderValue::from_str(&percent_encoded(&problem.to_string()));
-    headers.insert(MESSAGE, message.unwrap_or(HeaderValue::from_static("")));
+    let message = HeaderValue::from_str(&uri::encoded(&problem.to_string()));
+    headers.insert(MESSAGE, message.expect("it has letters, digits and signs"));
     response.extensions_mut().insert(Outcome(problem.status));
     response
 }
@@ -93,18 +94,6 @@ fn status(status: StatusCode) -> u16 {
     }
 }
 
-/// A message as it stands in a header: percent-encoded UTF-8.
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +108,5 @@ mod tests {
         for wrong in [&b""[..], b"\0\0\0\0", b"\0\0\0\0\x02a", b"\0\0\0\0\x01ab", b"\x01\0\0\0\0", b"\x02\0\0\0\0"] {
             assert!(unframe(&mut wrong.to_vec(), Packed::Plain).is_err(), "{wrong:?}");
         }
-        assert_eq!(percent_encoded("a %\n\u{e4}"), "a %25%0A%C3%A4");
     }
 }
