@@ -1,35 +1,19 @@
 //! Unary calls of gRPC ("gRPC over HTTP2"): one message in a frame, and the status in trailers.
 
+use super::media::GRPC;
 use super::unpack::Packed;
 use crate::base::problem::Problem;
 use crate::http::body::{Body, Outcome};
-use crate::request::choice::text;
 use crate::request::uri;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
-pub(super) const MEDIA: &str = "application/grpc";
-const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 const STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 
 /// Bytes before a message: whether it is compressed, and its length.
 const FRAME: usize = 5;
-
-/// How messages are compressed that say they are.
-///
-/// # Errors
-/// 415 if it is another way.
-pub(super) fn coding(headers: &HeaderMap) -> Result<Packed, Problem> {
-    match &*text(headers, &ENCODING).unwrap_or_default() {
-        "" | "identity" => Ok(Packed::Plain),
-        "gzip" => Ok(Packed::Gzip),
-        "deflate" => Ok(Packed::Deflate),
-        "zstd" => Ok(Packed::Zstd),
-        _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "messages are packed by gzip, deflate or zstd")),
-    }
-}
 
 /// Takes the frame away from the only message of a call, and says how that is compressed.
 ///
@@ -63,7 +47,7 @@ pub(super) fn answer(message: &[u8]) -> Response<Body> {
     trailers.insert(STATUS, HeaderValue::from_static("0"));
     let mut response = Response::new(Body::trailed(framed, trailers));
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(GRPC));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip,deflate,zstd"));
     response
 }
@@ -72,7 +56,7 @@ pub(super) fn answer(message: &[u8]) -> Response<Body> {
 pub(super) fn failure(problem: &Problem) -> Response<Body> {
     let mut response = Response::new(Body::whole(Vec::new()));
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(GRPC));
     headers.insert(STATUS, HeaderValue::from(status(problem.status)));
     let message = HeaderValue::from_str(&uri::encoded(&problem.to_string()));
     headers.insert(MESSAGE, message.expect("it has letters, digits and signs"));

@@ -1,12 +1,13 @@
 //! What kind of body comes.
 
-use super::{Door, grpc};
+use super::Door;
 use crate::base::problem::Problem;
 use crate::request::choice::text;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
 
 pub(super) const PROTOBUF: &str = "application/x-protobuf";
+pub(super) const GRPC: &str = "application/grpc";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// The form of a body.
@@ -40,7 +41,7 @@ impl Form {
             Door::Document(..) if is_json || is_elastic => Ok(Self::Json),
             Door::Telemetry(_) | Door::Loki if media == PROTOBUF => Ok(Self::Protobuf),
             // `application/grpc+json` and others are not those of OpenTelemetry.
-            Door::Call(_) if media == grpc::MEDIA || media == "application/grpc+proto" => Ok(Self::Protobuf),
+            Door::Call(_) if media == GRPC || media == "application/grpc+proto" => Ok(Self::Protobuf),
             _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, door.wanted())),
         }
     }
@@ -63,7 +64,7 @@ impl Door {
 /// Whether a request is a call of gRPC.
 pub(super) fn is_call(headers: &HeaderMap) -> bool {
     let media = media(headers);
-    media == grpc::MEDIA || media.starts_with("application/grpc+")
+    media == GRPC || media.starts_with("application/grpc+")
 }
 
 /// Whether a request has a body in the format of Protocol Buffers.

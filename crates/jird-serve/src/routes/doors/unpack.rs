@@ -1,13 +1,13 @@
 //! Bodies that are compressed: unpacked within the limit of a body and the room of all.
 
+use super::Door;
 use super::media::Form;
-use super::{Door, grpc};
 use crate::base::problem::Problem;
 use crate::http::body::{ROOM, Received};
 use crate::request::choice::text;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use hyper::StatusCode;
-use hyper::header::{CONTENT_ENCODING, HeaderMap};
+use hyper::header::{CONTENT_ENCODING, HeaderMap, HeaderName};
 use std::io::Read;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -15,6 +15,8 @@ use tokio::sync::Semaphore;
 /// The greatest window of Zstandard, as a power of two: 8 MiB, which every decoder should take (RFC 8878, section
 /// 3.1.1.1.2).
 const WINDOW_LOG_MAX: u32 = 23;
+
+const MESSAGE_ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 
 /// How a body is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl Packed {
     /// 415.
     pub(super) fn of(door: &Door, form: Form, headers: &HeaderMap) -> Result<Self, Problem> {
         if matches!(door, Door::Call(_)) {
-            return grpc::coding(headers);
+            return Self::of_message(headers);
         }
         // Its clients never say so.
         let is_snappy = *door == Door::Loki && form == Form::Protobuf;
@@ -46,6 +48,17 @@ impl Packed {
             "deflate" => Ok(Self::Deflate),
             "zstd" => Ok(Self::Zstd),
             _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bodies are packed by gzip, deflate or zstd")),
+        }
+    }
+
+    /// How messages of gRPC are compressed that say they are.
+    fn of_message(headers: &HeaderMap) -> Result<Self, Problem> {
+        match &*text(headers, &MESSAGE_ENCODING).unwrap_or_default() {
+            "" | "identity" => Ok(Self::Plain),
+            "gzip" => Ok(Self::Gzip),
+            "deflate" => Ok(Self::Deflate),
+            "zstd" => Ok(Self::Zstd),
+            _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "messages are packed by gzip, deflate or zstd")),
         }
     }
 
