@@ -11,19 +11,19 @@
 //! ```text
 //! base     settings and limits, what is served, what failed requests are told - Settings, Sources, Problem
 //! request  what a request asks for: path, table, SQL, events, words in them, checked body; rows → bytes - Catalog, Ask
-//! http     bodies, entity tags, compression, access, TLS, log and metrics - Body, Packer, Guard, Journal
+//! http     bodies, exchanges of HTTP/2, entity tags, compression, access, TLS, log and metrics - Body, Packer, Guard, Journal
 //! log      whether the write-ahead log of a database has changed; the only file with unsafe code - head
 //! cache    answers that are kept until something is written; connections that read - Answers::look, Reader::answer
-//! tables   the tables of a database; the connection that writes; short and long answers; the server's own - Writer, Own
+//! tables   the tables of a database; the connection that writes; short and long answers, and their pace; the server's own - Writer, Own
 //! events   the writer of the store: a queue, the thread that appends, refused events; followers; upkeep - Intake, Follow, Upkeep
 //! queries  SQL of others, each query in a process of its own, which the system limits - Queries, run_queries
 //! routes   what each path answers: tables, /query, /events, ingestion, /sources, alerts, the page - read::get, State
 //! server   sockets and connections, plain and encrypted; from a request to its answer; /ready - Server, Service, Ready
 //! ```
 //!
-//! A short query runs on the thread that serves connections, with 3 ms and 256 KB. If that is not enough, it starts
-//! again on a thread of its own, which streams. So a request for few rows costs no switch of threads, and no query
-//! makes others wait.
+//! A short query runs on the thread that serves connections, with 100,000 steps of SQLite and 256 KB. If that is not enough,
+//! it starts again on a thread of its own, which streams; such threads take turns. So a request for few rows costs no
+//! switch of threads, and no query makes others wait.
 #![deny(unsafe_code)]
 
 mod base;
