@@ -37,6 +37,8 @@ enum Content {
     Trailed(Bytes, Option<HeaderMap>),
     Stream {
         chunks: mpsc::Receiver<Chunk>,
+        /// Of the last chunk.
+        rest: Bytes,
         _give_up: GiveUp,
     },
 }
@@ -81,7 +83,7 @@ impl Body {
     }
 
     pub(crate) fn stream(chunks: mpsc::Receiver<Chunk>, give_up: GiveUp) -> Self {
-        Self::of(Content::Stream { chunks, _give_up: give_up })
+        Self::of(Content::Stream { chunks, rest: Bytes::new(), _give_up: give_up })
     }
 
     fn of(content: Content) -> Self {
@@ -104,23 +106,41 @@ impl Body {
     }
 }
 
+/// The most bytes that an HTTP/2 connection gets at once; it is the size of its frames, too.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// Takes so many bytes at most.
+fn piece(bytes: &mut Bytes, most: usize) -> Bytes {
+    bytes.split_to(bytes.len().min(most))
+}
+
 impl http_body::Body for Body {
     type Data = Bytes;
     type Error = Cut;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         self.exchange.iter().for_each(|exchange| exchange.ask());
+        // An HTTP/2 connection keeps what it gets until the client has room for it.
+        let most = if self.exchange.is_some() { PIECE_BYTES } else { usize::MAX };
         let (frame, is_last) = match &mut self.content {
             Content::Whole(bytes) if bytes.is_empty() => (None, true),
-            Content::Whole(bytes) => (Some(Ok(Frame::data(core::mem::take(bytes)))), true),
+            Content::Whole(bytes) => {
+                let piece = piece(bytes, most);
+                (Some(Ok(Frame::data(piece))), bytes.is_empty())
+            }
             Content::Trailed(bytes, trailers) if bytes.is_empty() => {
                 (trailers.take().map(|trailers| Ok(Frame::trailers(trailers))), true)
             }
-            Content::Trailed(bytes, _) => (Some(Ok(Frame::data(core::mem::take(bytes)))), false),
-            Content::Stream { chunks, .. } => {
+            Content::Trailed(bytes, _) => (Some(Ok(Frame::data(piece(bytes, most)))), false),
+            Content::Stream { rest, .. } if !rest.is_empty() => (Some(Ok(Frame::data(piece(rest, most)))), false),
+            Content::Stream { chunks, rest, .. } => {
                 let chunk = ready!(chunks.poll_recv(cx));
                 let is_last = chunk.is_none();
-                (chunk.map(|chunk| chunk.map(Frame::data)), is_last)
+                let first = |chunk| {
+                    *rest = chunk;
+                    Frame::data(piece(rest, most))
+                };
+                (chunk.map(|chunk| chunk.map(first)), is_last)
             }
         };
         self.exchange.iter().for_each(|exchange| exchange.give());

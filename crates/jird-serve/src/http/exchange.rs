@@ -14,7 +14,7 @@ pub(crate) struct Exchanges {
     begun: Instant,
     all: Mutex<Vec<Weak<Exchange>>>,
     /// When there was one at last, in milliseconds since the connection began.
-    busy: AtomicU64,
+    busy: Arc<AtomicU64>,
 }
 
 /// A request and its answer.
@@ -23,6 +23,7 @@ pub(crate) struct Exchange {
     begun: Instant,
     /// When the connection got something of the answer, in milliseconds since it began, if it has not asked for more yet.
     given: AtomicU64,
+    busy: Arc<AtomicU64>,
 }
 
 /// Nothing waits for the client.
@@ -34,12 +35,13 @@ fn milliseconds(since: Instant) -> u64 {
 
 impl Exchanges {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), all: Mutex::default(), busy: AtomicU64::new(0) }
+        Self { begun: Instant::now(), all: Mutex::default(), busy: Arc::default() }
     }
 
     /// A request came.
     pub(crate) fn begin(&self) -> Arc<Exchange> {
-        let exchange = Arc::new(Exchange { begun: self.begun, given: AtomicU64::new(NEVER) });
+        let exchange =
+            Arc::new(Exchange { begun: self.begun, given: AtomicU64::new(NEVER), busy: Arc::clone(&self.busy) });
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.strong_count() > 0);
         all.push(Arc::downgrade(&exchange));
@@ -75,6 +77,12 @@ impl Exchange {
     /// The connection asks for the next part.
     pub(crate) fn ask(&self) {
         self.given.store(NEVER, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.busy.store(milliseconds(self.begun), Ordering::Relaxed);
     }
 }
 

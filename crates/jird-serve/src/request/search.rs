@@ -10,7 +10,7 @@
 use crate::base::problem::Problem;
 use crate::request::template::{TEMPLATES, render};
 use jird::{Kind, Parser, Value};
-use memchr::{memchr, memchr2_iter, memmem};
+use memchr::{memchr, memmem};
 
 /// The most characters and terms of a search: the time grows with them.
 const CHARACTERS_MAX: usize = 1000;
@@ -52,51 +52,38 @@ impl Search {
 /// A word or a phrase, in folded letters.
 #[derive(Debug)]
 struct Term {
-    folded: String,
-    /// The place of its rarest byte, and this byte in both cases; `None`: it has letters beyond ASCII.
-    rarest: Option<(usize, [u8; 2])>,
+    finder: memmem::Finder<'static>,
+    is_ascii: bool,
 }
 
 impl Term {
     fn new(text: &str) -> Self {
         let mut folded = String::new();
         fold_into(text, &mut folded);
-        let rarest = folded.bytes().enumerate().min_by_key(|(_, byte)| commonness(*byte));
-        let rarest = rarest.filter(|_| folded.is_ascii());
-        let rarest = rarest.map(|(at, byte)| (at, [byte, byte.to_ascii_uppercase()]));
-        Self { folded, rarest }
+        Self { finder: memmem::Finder::new(folded.as_bytes()).into_owned(), is_ascii: folded.is_ascii() }
     }
 
-    /// Whether text in ASCII contains it.
-    fn is_in_ascii(&self, text: &[u8]) -> bool {
-        let Some((at, [lower, upper])) = self.rarest else { return false };
-        let term = self.folded.as_bytes();
-        memchr2_iter(lower, upper, text).any(|found| {
-            let begin = found.checked_sub(at);
-            let part = begin.and_then(|begin| text.get(begin..begin + term.len()));
-            part.is_some_and(|part| part.eq_ignore_ascii_case(term))
-        })
-    }
-
-    fn is_in(&self, text: &str, scratch: &mut String) -> bool {
-        if text.is_ascii() {
-            return self.is_in_ascii(text.as_bytes());
-        }
-        scratch.clear();
-        fold_into(text, scratch);
-        memmem::find(scratch.as_bytes(), self.folded.as_bytes()).is_some()
+    fn is_in(&self, folded: &[u8]) -> bool {
+        self.finder.find(folded).is_some()
     }
 }
 
-/// How common a byte is in logs, roughly: looking for the rarest one of a term stops least often.
-fn commonness(byte: u8) -> usize {
-    const COMMON: &[u8] = b"etaoinsrhldcumfpgwybvkxjqz0123456789_/-.:, \"";
-    COMMON.iter().position(|known| *known == byte).map_or(0, |place| COMMON.len() - place)
+/// Crosses out the terms that are in a text.
+fn cross_out(missing: &mut Vec<&Term>, text: &str, scratch: &mut String) {
+    scratch.clear();
+    fold_into(text, scratch);
+    missing.retain(|term| !term.is_in(scratch.as_bytes()));
 }
 
 /// Appends a text in which letters that differ only in their case are the same, in any script. Taking the lower case of
 /// the upper case of the lower case also makes one of `ς` and `σ`, and of `ẞ`, `ß` and `ss`.
 fn fold_into(text: &str, folded: &mut String) {
+    if text.is_ascii() {
+        let begin = folded.len();
+        folded.push_str(text);
+        folded[begin..].make_ascii_lowercase();
+        return;
+    }
     for char in text.chars() {
         if char.is_ascii() {
             folded.push(char.to_ascii_lowercase());
@@ -116,8 +103,8 @@ pub(crate) struct Matcher<'s> {
 
 impl Matcher<'_> {
     /// Whether a line of these may have all terms; if not, none of them needs a look.
-    pub(crate) fn may_be_in(&self, lines: &[u8]) -> bool {
-        !is_plain(lines) || self.terms.iter().all(|term| term.is_in_ascii(lines))
+    pub(crate) fn may_be_in(&mut self, lines: &[u8]) -> bool {
+        !is_plain(lines) || has_all(self.terms.iter(), lines, &mut self.scratch)
     }
 
     /// Whether an event has all terms.
@@ -129,9 +116,9 @@ impl Matcher<'_> {
         // Events were checked when they came in.
         let root = parser.parse_trusted(event);
         let mut missing: Vec<&Term> = terms.iter().collect();
-        messages(root, message, |text| missing.retain(|term| !term.is_in(text, scratch)));
+        messages(root, message, |text| cross_out(&mut missing, text, scratch));
         // All other texts are in the bytes as they are.
-        if is_literal(event) && missing.iter().any(|term| !term.is_in_ascii(event)) {
+        if is_literal(event) && !has_all(missing.iter().copied(), event, scratch) {
             return false;
         }
         let mut values = vec![root];
@@ -144,14 +131,21 @@ impl Matcher<'_> {
                 Kind::Array => values.extend(value.elements()),
                 Kind::String => {
                     let text = value.str_in(&mut decoded).unwrap_or_default();
-                    missing.retain(|term| !term.is_in(text, scratch));
+                    cross_out(&mut missing, text, scratch);
                 }
-                Kind::Number => missing.retain(|term| !term.is_in_ascii(value.raw())),
+                Kind::Number => cross_out(&mut missing, value.raw_str().unwrap_or_default(), scratch),
                 _ => {}
             }
         }
         missing.is_empty()
     }
+}
+
+/// Whether lines in ASCII have all these terms.
+fn has_all<'t>(mut terms: impl Iterator<Item = &'t Term>, lines: &[u8], scratch: &mut String) -> bool {
+    scratch.clear();
+    fold_into(core::str::from_utf8(lines).unwrap_or_default(), scratch);
+    terms.all(|term| term.is_ascii && term.is_in(scratch.as_bytes()))
 }
 
 /// Whether texts of these lines are in them as they are: there are no escapes, no letters beyond ASCII, and no message is

@@ -11,10 +11,16 @@ const RENDERINGS: &str = "@r";
 /// Where Serilog's older form has the properties.
 const PROPERTIES: &str = "Properties";
 
+/// The most bytes of a message, about, and the most holes that are filled: the text behind them is left out. A template
+/// could otherwise name a long property as often as it likes.
+const MESSAGE_BYTES: usize = 64 << 10;
+const HOLES_MAX: usize = 100;
+
 /// Appends the message of a template and an event's properties. A hole that names no property stays as it is.
 pub(crate) fn render(template: &str, event: Value<'_>, message: &mut String) {
     let mut renderings = event.get(RENDERINGS).into_iter().flat_map(Value::elements);
     let mut rest = template;
+    let mut holes = 0;
     while let Some(at) = rest.find(['{', '}']) {
         message.push_str(&rest[..at]);
         rest = &rest[at..];
@@ -22,6 +28,10 @@ pub(crate) fn render(template: &str, event: Value<'_>, message: &mut String) {
             message.push_str(&rest[..1]);
             2
         } else if let Some(hole) = Hole::at_start(rest) {
+            holes += 1;
+            if holes > HOLES_MAX || message.len() > MESSAGE_BYTES {
+                return;
+            }
             let rendering = hole.has_format.then(|| renderings.next()).flatten();
             match rendering.and_then(Value::as_str) {
                 Some(text) => message.push_str(&text),
@@ -52,7 +62,7 @@ impl<'t> Hole<'t> {
         let inner = text.strip_prefix('{')?;
         let len = inner.find(['{', '}']).filter(|end| inner.as_bytes()[*end] == b'}')?;
         let named = inner[..len].strip_prefix(['@', '$']).unwrap_or(&inner[..len]);
-        let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '.';
+        let is_name = |char: char| char.is_alphanumeric() || char == '_' || char == '.';
         let (name, format) = named.split_at(named.find(|char| !is_name(char)).unwrap_or(named.len()));
         (!name.is_empty()).then_some(Self { name, has_format: format.contains(':'), len: len + 2 })
     }

@@ -7,7 +7,7 @@ use crate::tables::own::{Alert, Checked, Own};
 use jird::hooks::ObjectWriter;
 use jird_store::Store;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The most time for one alert. A store that is larger needs a condition that its indexes know, or fewer minutes.
 const TIME: Duration = Duration::from_secs(2);
@@ -42,7 +42,10 @@ fn count(alert: &Alert, store: &Store) -> Result<(i64, bool), String> {
     let some = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let since = Some(format!("{}m", alert.minutes));
     let choice = Choice { condition: some(&alert.condition), search: some(&alert.search), since, until: None };
-    let wish = Wish::new(&choice).map_err(|problem| problem.to_string())?;
+    let mut wish = Wish::new(&choice).map_err(|problem| problem.to_string())?;
+    // What has a time to come is of a clock that is wrong.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    wish.window.until = i64::try_from(now).ok();
     let told = |stop| match stop {
         Stop::Problem(problem) => problem.to_string(),
         Stop::Later | Stop::Gone => "the events were not counted".to_owned(),

@@ -16,7 +16,7 @@ use crate::tables::database::{Database, Opened};
 use crate::tables::own::{self, Own};
 use hyper::StatusCode;
 use jird_store::{Store, is_store};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
@@ -91,6 +91,22 @@ impl EventStore {
     }
 }
 
+/// Refuses a place for the server's own database that is served, or lies in what is served.
+fn check_state(path: &Path, served: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
+    let whole = |path: &Path| path.canonicalize().ok();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let place = whole(path).or_else(|| Some(whole(folder)?.join(path.file_name()?)));
+    let lies_in =
+        |served: PathBuf| whole(&served).zip(place.as_ref()).is_some_and(|(served, place)| place.starts_with(served));
+    for served in served {
+        if lies_in(served) {
+            let message = format!("{}: this is served; name a file of the server's own", path.display());
+            return Err(Error::new(message));
+        }
+    }
+    Ok(())
+}
+
 impl State {
     pub(crate) fn new(settings: &Settings, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
         let limits = settings.limits;
@@ -104,6 +120,11 @@ impl State {
             return Err(Error::new("keep: old events are removed from an event store, and none is served"));
         }
         let store = store.map(|named| EventStore::open(named, settings)).transpose()?;
+        if let Some(path) = &settings.state {
+            let served = database.iter().map(|database| database.last().path.clone());
+            let served = served.chain(store.iter().map(|store| store.store.path().to_owned()));
+            check_state(path, served.chain(files.iter().map(|file| file.path.clone())))?;
+        }
         let own = settings.state.as_deref().map(|path| Own::open(path, &limits).map(Arc::new)).transpose()?;
         #[cfg(feature = "query")]
         let queries = match &settings.queries {

@@ -13,11 +13,11 @@ use crate::server::service::Service;
 use crate::server::socket::{Accepted, Bound, Client};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
+use hyper::{Request, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::io::{self, IoSlice};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -237,7 +237,10 @@ impl Guest {
             let stall = self.service.limits().stall;
             let is_http_2 = self.tls.is_none()
                 && tokio::select! {
-                    begins = timeout(stall, socket.begins_http_2()) => begins.unwrap_or(false),
+                    begins = timeout(stall, socket.begins_http_2()) => match begins {
+                        Ok(begins) => begins,
+                        Err(_) => return,
+                    },
                     // Nobody has asked for anything yet.
                     _ = self.is_stopped.wait_for(|stopped| *stopped) => return,
                 };
@@ -323,10 +326,12 @@ impl Guest {
     }
 }
 
-/// The host that a request names on HTTP/2, where all else looks for it.
+/// Puts the host that a request names on HTTP/2 where it is on HTTP/1, and all else looks for it.
 fn name_host(request: &mut Request<Incoming>) {
     if let Some(host) = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
-        request.headers_mut().entry(HOST).or_insert(host);
+        request.headers_mut().insert(HOST, host);
+        let target = request.uri().path_and_query().cloned();
+        *request.uri_mut() = target.map_or_else(Uri::default, Uri::from);
     }
 }
 

@@ -17,7 +17,10 @@ use jird_formats::apart;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
+/// How long the start waits for the lock of another program.
+const LOCK_TIME: Duration = Duration::from_secs(5);
 /// The message while no connection is open.
 const REPLACED: &str = "the file of the database was replaced, and is opened again";
 
@@ -129,7 +132,8 @@ impl Opened {
         // A file that was empty is not, when it is written to.
         let file = FileId::of(path).filter(|file| file.is_file(before)).ok_or_else(missing)?;
         let readers = Readers::new(path.to_owned(), file, limits.kept_bytes, Arc::clone(&is_retired));
-        let reader = readers.take().map_err(|problem| Error::new(problem.to_string()))?;
+        let reader =
+            readers.take_within(LOCK_TIME.min(limits.time)).map_err(|problem| Error::new(problem.to_string()))?;
         let catalog = Catalog::read(reader.conn()).map_err(|error| Error::because("reading the schema", error))?;
         readers.give(reader);
         Ok(Self {

@@ -30,13 +30,13 @@ const SCHEMA: &str = "
         begin select raise(abort, 'there are 10,000 saved views already'); end;
     create table if not exists alerts (
         id integer primary key,
-        name text not null unique check (length(name) between 1 and 200),
-        condition text check (length(condition) <= 20000),
-        search text check (length(search) <= 1000),
+        name text not null unique check (typeof(name) = 'text' and length(name) between 1 and 200),
+        condition text check (condition is null or typeof(condition) = 'text' and length(condition) <= 20000),
+        search text check (search is null or typeof(search) = 'text' and length(search) <= 1000),
         more_than integer not null default 0
             check (typeof(more_than) = 'integer' and more_than between 0 and 1000000000),
         minutes integer not null check (typeof(minutes) = 'integer' and minutes between 1 and 10080),
-        firing boolean not null default 0,
+        firing boolean not null default 0 check (typeof(firing) = 'integer' and firing in (0, 1)),
         events integer,
         changed text,
         problem text
@@ -44,6 +44,8 @@ const SCHEMA: &str = "
     create trigger if not exists alerts_max before insert on alerts
         when (select count(*) from alerts) >= 100
         begin select raise(abort, 'there are 100 alerts already'); end;
+    create trigger if not exists alerts_begin after insert on alerts
+        begin update alerts set firing = 0, events = null, changed = null, problem = null where id = new.id; end;
 ";
 
 /// The database, and which alerts fire.

@@ -250,3 +250,35 @@ fn what_only_begins_like_http_2_is_cut_or_refused() {
     assert!(all.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&all));
     service.get("/tasks/1").is(200);
 }
+
+#[test]
+fn a_connection_that_is_used_goes_on_and_a_slow_client_gets_all() {
+    let sql = "create table big (id integer primary key, text text);
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
+        insert into big select i, printf('%0100d', i) from n;";
+    let service = Service::with(&format!("{TASKS} {sql}"), |settings| settings.limits.stall = Duration::from_secs(1));
+    let client = Client::with_window(&service, 16 << 10);
+    let (head, mut body) = client.begin("GET", "/big", &[], b"").into_parts();
+    assert_eq!(head.status, StatusCode::OK);
+    let (begun, mut all) = (Instant::now(), Vec::new());
+    while let Some(frame) = client.runtime.block_on(body.frame()) {
+        all.extend_from_slice(&frame.unwrap().into_data().unwrap());
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    assert!(begun.elapsed() > Duration::from_secs(2) && all.ends_with(b"]\n"), "{:?}", begun.elapsed());
+    for _ in 0..10 {
+        assert_eq!(client.send("GET", "/tasks/1", &[], b"").status, StatusCode::OK);
+        std::thread::sleep(Duration::from_millis(400));
+    }
+}
+
+#[test]
+fn the_host_that_a_trusted_proxy_names_counts_here_too() {
+    let service = Service::with(TASKS, |settings| {
+        settings.proxies = vec!["127.0.0.1".parse().unwrap()];
+        settings.hosts = vec!["data.example".into()];
+    });
+    let client = Client { base: "http://upstream".into(), ..Client::new(&service) };
+    let host = |host| client.send("GET", "/tasks/1", &[("X-Forwarded-Host", host)], b"").status;
+    assert_eq!((host("data.example"), host("other.example")), (StatusCode::OK, StatusCode::MISDIRECTED_REQUEST));
+}

@@ -61,7 +61,9 @@ fn a_database_of_another_program_is_not_taken() {
     let path = folder.path().join("users.db");
     Connection::open(&path).unwrap().execute_batch(TASKS).unwrap();
     let before = std::fs::read(&path).unwrap();
-    let mut settings = Settings::new(&path);
+    let served = folder.path().join("served.db");
+    Connection::open(&served).unwrap().execute_batch(TASKS).unwrap();
+    let mut settings = Settings::new(&served);
     settings.state = Some(path.clone());
     let message = Server::bind(settings).err().unwrap().to_string();
     assert!(message.contains("another program's database"), "{message}");
@@ -154,4 +156,40 @@ fn alerts_are_few() {
     let told = service.json("POST", "/alerts", &format!("[{}]", rows(101)));
     assert!((400..500).contains(&told.status) && told.text().contains("100 alerts"), "{told:?}");
     service.json("POST", "/alerts", &format!("[{}]", rows(100))).is(201);
+}
+
+#[test]
+fn what_is_served_is_no_place_for_the_state_and_odd_alerts_break_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("empty.db");
+    std::fs::write(&database, "").unwrap();
+    let mut settings = Settings::new(&database);
+    settings.state = Some(database.clone());
+    let refused = |settings: Settings| Server::bind(settings).err().unwrap().to_string();
+    assert!(refused(settings).contains("this is served"));
+    assert_eq!(std::fs::metadata(&database).unwrap().len(), 0);
+    let service = Service::of_store(|settings| {
+        settings.state = Some(folder.path().join("state.db"));
+        settings.limits.alerts = Duration::from_millis(50);
+    });
+    let mut inside = Settings::new(&service.path);
+    inside.state = Some(service.path.join("state.db"));
+    assert!(refused(inside).contains("this is served"));
+    let post = |body: &str| service.json("POST", "/alerts", body);
+    for odd in ["\"firing\":1.5", "\"firing\":\"abc\"", "\"firing\":2", "\"search\":5.5e300", "\"minutes\":1.5"] {
+        let status = post(&format!("{{\"name\":\"odd\",\"minutes\":5,{odd}}}")).status;
+        assert!((400..500).contains(&status) || odd.contains("search") && status == 201, "{odd}: {status}");
+    }
+    service.send("DELETE", "/alerts?name=eq.odd", &[], b"");
+    post(r#"{"name":"told","search":"future","minutes":5,"firing":true,"changed":"zzz"}"#).is(201);
+    let now = || service.get("/alerts?name=eq.told&select=firing,changed,events").is(200).text().to_owned();
+    assert!(now().starts_with("[{\"firing\":false,\"changed\":null,"), "{}", now());
+    // A clock that is wrong makes no alert last for ever.
+    service.json("POST", "/ingest", r#"{"@t":"2099-01-01T00:00:00Z","m":"future"}"#).is(200);
+    let until = Instant::now() + Duration::from_secs(20);
+    while !now().contains("\"events\":0") {
+        assert!(Instant::now() < until, "{}", now());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(now().contains("\"firing\":false"));
 }

@@ -427,3 +427,30 @@ fn facets_of_hostile_events_take_bounded_memory() {
     assert!(answer.body.len() < 1 << 20, "{}", answer.body.len());
     assert_eq!(answer.tree()["fields"].as_array().unwrap().len(), 200);
 }
+
+#[test]
+fn templates_and_words_that_would_take_all_memory_or_time_take_little() {
+    let many = |count: usize, hole: &str| hole.repeat(count);
+    let long = json!({"#": 0, "@t": "2024-03-05T07:00:00Z", "@mt": many(20_000, "{A}"), "A": "x".repeat(300_000)});
+    let mut wide = json!({"#": 1, "@t": "2024-03-05T07:00:01Z", "@mt": many(50_000, "{zz}")});
+    for key in 0..20_000 {
+        wide[format!("k{key}")] = json!(key);
+    }
+    let repeated = json!({"#": 2, "@t": "2024-03-05T07:00:02Z", "m": (many(999, "a") + "e").repeat(1000)});
+    let service = serve(&[long, wide, repeated].map(|event| event.to_string()), |_| ());
+    let begun = std::time::Instant::now();
+    assert!(found(&service, "search=hello").is_empty());
+    assert!(found(&service, &format!("search={}", many(1000, "a"))).is_empty());
+    assert_eq!(found(&service, &format!("search={}", many(999, "A"))), [2]);
+    assert_eq!(found(&service, "search=xxxx"), [0]);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+    service.get("/events/facets").is(200);
+}
+
+#[test]
+fn names_in_templates_have_letters_of_any_script() {
+    let event =
+        json!({"#": 7, "@t": "2024-03-05T07:00:00Z", "@mt": "Hi {Gr\u{f6}\u{df}e} x", "Gr\u{f6}\u{df}e": "tall"});
+    let service = serve(&[event.to_string()], |_| ());
+    assert_eq!(found(&service, &format!("search={}", encoded("\"hi tall x\""))), [7]);
+}

@@ -54,7 +54,8 @@ function inForm(form, lines) {
 
 /** Events as CSV (RFC 4180): a column for each field, in the order in which they are met; nested values are JSON. */
 function csvOf(lines) {
-    const rows = lines.map(parse);
+    // What is no object has its value in a column of its own.
+    const rows = lines.map(parse).map((event) => (isNested(event) && !Array.isArray(event) ? event : { value: event }));
     const columns = new Set();
     for (const row of rows) for (const name of Object.keys(row)) columns.add(name);
     const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

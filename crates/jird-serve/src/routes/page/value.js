@@ -164,20 +164,31 @@ function messageOf(event) {
     return JSON.stringify(event);
 }
 
+/** The most characters of a message, about, and the most holes that are filled: the text behind them is left out. */
+const [MESSAGE_MAX, HOLES_MAX] = [65536, 100];
+
 /** A message template (messagetemplates.org) with the event's values. The server's search does the same. */
 function ofTemplate(template, event) {
     const property = (name) =>
         [event, event.Properties].find((all) => isNested(all) && Object.hasOwn(all, name))?.[name];
     const renderings = Array.isArray(event["@r"]) ? event["@r"] : [];
-    let formatted = 0;
-    return template.replace(/\{\{|\}\}|\{[@$]?([\w.]+)([^{}]*)\}/g, (hole, name, rest) => {
-        if (!name) return hole[0];
+    let [message, end, formatted, holes] = ["", 0, 0, 0];
+    for (const found of template.matchAll(/\{\{|\}\}|\{[@$]?([\p{L}\p{N}_.]+)([^{}]*)\}/gu)) {
+        const [hole, name, rest] = found;
+        message += template.slice(end, found.index);
+        end = found.index + hole.length;
+        if (!name) {
+            message += hole[0];
+            continue;
+        }
+        // A template could name a long property as often as it likes.
+        if (++holes > HOLES_MAX || message.length > MESSAGE_MAX) return message;
         // What the program formatted stands in the event, in the order of the holes with a format.
         const rendering = rest.includes(":") ? renderings[formatted++] : undefined;
-        if (typeof rendering === "string") return rendering;
-        const value = property(name);
-        return value === undefined ? hole : textOf(value);
-    });
+        const value = typeof rendering === "string" ? rendering : property(name);
+        message += value === undefined ? hole : textOf(value);
+    }
+    return message + template.slice(end);
 }
 
 /** The milliseconds since 1970 of what an event has as its time; null if it has none. */
