@@ -165,7 +165,7 @@ function messageOf(event) {
 }
 
 /** The most characters of a message, about, and the most holes that are filled: the text behind them is left out. */
-const [MESSAGE_MAX, HOLES_MAX] = [65536, 100];
+const [RENDERED_MAX, HOLES_MAX] = [65536, 100];
 
 /** A message template (messagetemplates.org) with the event's values. The server's search does the same. */
 function ofTemplate(template, event) {
@@ -182,7 +182,7 @@ function ofTemplate(template, event) {
             continue;
         }
         // A template could name a long property as often as it likes.
-        if (++holes > HOLES_MAX || message.length > MESSAGE_MAX) return message;
+        if (++holes > HOLES_MAX || message.length > RENDERED_MAX) return message;
         // What the program formatted stands in the event, in the order of the holes with a format.
         const rendering = rest.includes(":") ? renderings[formatted++] : undefined;
         const value = typeof rendering === "string" ? rendering : property(name);
