@@ -92,6 +92,20 @@ def run(work, *arguments):
     return process
 
 
+def made(path, mode, *statements):
+    """A database with a write-ahead log or without."""
+    with sqlite3.connect(path) as conn:
+        conn.execute(f'pragma journal_mode = {mode}')
+        for statement in statements:
+            conn.execute(statement)
+    conn.close()
+
+
+def numbers(last):
+    """A query for the numbers from one on."""
+    return f'with recursive n(i) as (select 1 union all select i + 1 from n where i < {last}) select i from n'
+
+
 def opens_and_closes(path, table, seed):
     """Reads, in connections of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -121,10 +135,8 @@ def inserts(path, name, told):
 
 def lost(jird, folder, rows):
     path = Path(folder, 't.db')
-    with sqlite3.connect(path) as conn:
-        conn.execute('pragma journal_mode = wal')
-        conn.execute('create table rows (id integer primary key, who text not null, n integer not null, unique (who, n))')
-    conn.close()
+    columns = 'id integer primary key, who text not null, n integer not null, unique (who, n)'
+    made(path, 'wal', f'create table rows ({columns})')
     told = PROCESSES.Queue()
     others = [run(opens_and_closes, path, 'rows', seed) for seed in range(2)] + [run(inserts, path, 'other', told)]
     acknowledged, draw, lives = set(), random.Random(7), 0
@@ -200,11 +212,8 @@ def mixed(jird, folder, answers):
     found = []
     for mode in ('wal', 'delete'):
         path = Path(folder, f'{mode}.db')
-        with sqlite3.connect(path) as conn:
-            conn.execute(f'pragma journal_mode = {mode}')
-            conn.execute('create table accounts (id integer primary key, state integer not null, pad text not null)')
-            conn.executemany('insert into accounts (state, pad) values (0, ?)', [('x' * 60,)] * STATES)
-        conn.close()
+        made(path, mode, 'create table accounts (id integer primary key, state integer not null, pad text not null)',
+             f"insert into accounts (state, pad) select 0, printf('%060d', 0) from ({numbers(STATES)})")
         server, writer = Server(jird, folder, f'{mode}.db'), run(changes_all, path)
         counts = {'answers': 0, 'mixed': 0, 'refused': 0, 'states': set()}
         ways = ['/accounts?select=state&id=lt.1000', '/accounts?select=state,pad', '/accounts?select=state&order=id.desc',
@@ -249,11 +258,7 @@ def stale(jird, folder, answers):
     found = []
     for mode in ('wal', 'delete'):
         path = Path(folder, f'stale-{mode}.db')
-        with sqlite3.connect(path) as conn:
-            conn.execute(f'pragma journal_mode = {mode}')
-            conn.execute('create table numbers (n integer not null)')
-            conn.execute('insert into numbers values (0)')
-        conn.close()
+        made(path, mode, 'create table numbers (n integer not null)', 'insert into numbers values (0)')
         server, orders, told = Server(jird, folder, path.name, '--write'), PROCESSES.Queue(), PROCESSES.Queue()
         other, reader = run(opens_and_closes, path, 'numbers', 5), run(commits, path, orders, told)
         client, old = server.client(), 0
@@ -290,14 +295,9 @@ def waits(server, seconds=2):
 
 def held(jird, folder, _):
     path = Path(folder, 'held.db')
-    with sqlite3.connect(path) as conn:
-        conn.execute('pragma journal_mode = wal')
-        conn.execute('create table small (id integer primary key, a text)')
-        conn.execute("insert into small (a) values ('a')")
-        conn.execute('create table large (id integer primary key, a text)')
-        conn.execute('''insert into large (a) with recursive n(i) as (select 1 union all select i + 1 from n
-                        where i < 4000000) select printf('%050d', i) from n''')
-    conn.close()
+    made(path, 'wal', 'create table small (id integer primary key, a text)', "insert into small (a) values ('a')",
+         'create table large (id integer primary key, a text)',
+         f"insert into large (a) select printf('%050d', i) from ({numbers(4_000_000)})")
     server, is_well = Server(jird, folder, 'held.db', '--write', token=True), True
 
     def story(name, sockets, meanwhile=None):

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// The most connections that wait for requests.
 const IDLE_MAX: usize = 16;
+/// How long a connection waits for the lock of another program, where it waits.
+pub(crate) const LOCK_TIME: Duration = Duration::from_secs(5);
 /// Statements that a connection keeps.
 const STATEMENTS: usize = 64;
 /// The most bytes of a pattern of `like`, with which SQLite may take long for each row.
@@ -51,7 +53,7 @@ impl Budget {
         self.grant_little(time, u64::MAX);
     }
 
-    /// A new piece of work begins, which ends after this time or after so many thousands of steps of SQLite.
+    /// A new piece of work begins. It ends after this time, or after this many thousands of SQLite's steps.
     pub(crate) fn grant_little(&self, time: Duration, thousands: u64) {
         self.looks.store(thousands, Ordering::Relaxed);
         let until = self.since.elapsed().saturating_add(time).as_nanos();
@@ -252,9 +254,9 @@ impl Reader {
         self.answers.keep(question, kept.clone());
     }
 
-    /// Writes the rows that are asked for. `ready` gets the count before the first row.
+    /// Writes the rows that are asked for. `out` gets the count before the first row.
     ///
-    /// If it `is_long`, it is certain before the first byte that there are not too many rows.
+    /// A long answer waits for its turn, and has no first byte before it is certain that there are not too many rows.
     pub(crate) fn answer<O: Out>(&self, ask: &Ask<'_>, plan: &Plan, is_long: bool, out: &mut O) -> Result<Found, Stop> {
         let limit = plan.limit(ask)?;
         if !plan.counts && !is_long {

@@ -5,9 +5,11 @@
 //! has not taken is not in memory.
 
 use crate::base::problem::Problem;
+use crate::cache::readers::Budget;
 use crate::http::body::{Body, Chunk, Cut, GiveUp};
 use crate::request::rows::CHUNK;
 use crate::request::select::Wish;
+use crate::tables::pace::Pace;
 use bytes::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -82,6 +84,7 @@ impl Follow {
         store: &Store,
         wish: Wish,
         last: Option<u64>,
+        turns: &Arc<Semaphore>,
         (heartbeat, stopped): (Duration, watch::Receiver<bool>),
     ) -> Result<Response<Body>, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned();
@@ -89,8 +92,10 @@ impl Follow {
         // From here on, nothing is missed.
         let came = self.came.subscribe();
         let (sender, chunks) = mpsc::channel(WAITING);
+        // It follows for as long as its client likes.
+        let pace = Pace::new(turns, &Arc::new(Budget::new(Arc::default())));
         let store = store.clone();
-        let follower = spawn_blocking(move || Follower::new(store, wish, last, sender)).await;
+        let follower = spawn_blocking(move || Follower::new(store, wish, last, Out { sender, pace })).await;
         let failed = |error: &dyn core::fmt::Display| {
             Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("reading the events: {error}"))
         };
@@ -112,7 +117,7 @@ async fn run(
     heartbeat: Duration,
     place: OwnedSemaphorePermit,
 ) {
-    let sender = follower.sender.clone();
+    let sender = follower.out.sender.clone();
     loop {
         came.borrow_and_update();
         let sent = spawn_blocking(move || {
@@ -153,17 +158,29 @@ struct Follower {
     /// Those of the past that are wanted first.
     past: Range<u64>,
     text: Vec<u8>,
+    out: Out,
+}
+
+/// Where events go, and when.
+struct Out {
     sender: mpsc::Sender<Chunk>,
+    pace: Pace,
+}
+
+impl Out {
+    /// Sends the text, if it is as long as that.
+    fn pour(&mut self, text: &mut Vec<u8>, least: usize) -> Result<(), Failure> {
+        if text.len() < least {
+            return Ok(());
+        }
+        let chunk = core::mem::take(text).into();
+        self.pace.hand_on(|| self.sender.blocking_send(Ok(chunk))).map_err(|_| Failure::Gone)
+    }
 }
 
 impl Follower {
     /// `last` is the arrival number of the last event that the client has.
-    fn new(
-        store: Store,
-        wish: Wish,
-        last: Option<u64>,
-        sender: mpsc::Sender<Chunk>,
-    ) -> Result<Self, jird_store::Error> {
+    fn new(store: Store, wish: Wish, last: Option<u64>, out: Out) -> Result<Self, jird_store::Error> {
         let mut tail = store.tail(None)?;
         let now = tail.next_arrival();
         let mut past = 0..0;
@@ -173,15 +190,17 @@ impl Follower {
             Some(_) | None => {}
         }
         // The head of the answer goes out with the first bytes.
-        Ok(Self { store, tail, wish, past, text: b":\n\n".to_vec(), sender })
+        Ok(Self { store, tail, wish, past, text: b":\n\n".to_vec(), out })
     }
 
     /// Sends all that is there.
     fn send(&mut self) -> Result<(), Ended> {
         let made = self.make();
+        // Until there is more, it is the turn of others.
+        self.out.pace.end();
         if let Err(Failure::Store) = made {
             // The client sees that the answer did not end in good order, and comes back.
-            let _ = self.sender.blocking_send(Err(Cut));
+            let _ = self.out.sender.blocking_send(Err(Cut));
         }
         made.map_err(|_| Ended)
     }
@@ -191,18 +210,19 @@ impl Follower {
         self.send_past(past)?;
         while let Some(arrived) = self.tail.next_batch()? {
             self.send_past(arrived.missed.clone())?;
-            let Self { wish, text, sender, .. } = self;
+            let Self { wish, text, out, .. } = self;
+            out.pace.pause();
             let mut sieve = wish.sieve();
             for (key, event) in arrived.events() {
                 if wish.has(key.time) && sieve.holds(event) {
                     text.extend_from_slice(format!("id:{}\ndata:", key.arrival).as_bytes());
                     text.extend_from_slice(event);
                     text.extend_from_slice(b"\n\n");
-                    pour(text, sender, CHUNK)?;
+                    out.pour(text, CHUNK)?;
                 }
             }
         }
-        pour(&mut self.text, &self.sender, 1)
+        self.out.pour(&mut self.text, 1)
     }
 
     /// Sends the events with these arrival numbers that are in a snapshot, in the order of their times, and the last
@@ -211,13 +231,14 @@ impl Follower {
         if arrivals.is_empty() {
             return Ok(());
         }
-        let Self { store, wish, text, sender, .. } = self;
+        let Self { store, wish, text, out, .. } = self;
         let events = store.snapshot()?.text(wish.window)?;
         let (condition, mut sieve) = (wish.for_index(), wish.sieve());
         let (mut keys, mut lines) = (Vec::new(), Vec::new());
         for section in 0..events.sections() {
             for id in events.select(section, condition.as_ref()).blocks {
-                if sender.is_closed() {
+                out.pace.pause();
+                if out.sender.is_closed() {
                     return Err(Failure::Gone);
                 }
                 if !events.has_arrivals(id, &arrivals) {
@@ -229,7 +250,7 @@ impl Follower {
                         text.extend_from_slice(b"data:");
                         text.extend_from_slice(event);
                         text.extend_from_slice(b"\n\n");
-                        pour(text, sender, CHUNK)?;
+                        out.pour(text, CHUNK)?;
                     }
                 }
             }
@@ -237,14 +258,6 @@ impl Follower {
         text.extend_from_slice(format!("id:{}\n\n", arrivals.end - 1).as_bytes());
         Ok(())
     }
-}
-
-/// Sends the text, if it is as long as that.
-fn pour(text: &mut Vec<u8>, sender: &mpsc::Sender<Chunk>, least: usize) -> Result<(), Failure> {
-    if text.len() < least {
-        return Ok(());
-    }
-    sender.blocking_send(Ok(core::mem::take(text).into())).map_err(|_| Failure::Gone)
 }
 
 /// Why no more events are sent.

@@ -109,7 +109,7 @@ impl Body {
 /// The most bytes that an HTTP/2 connection gets at once; it is the size of its frames, too.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Takes so many bytes at most.
+/// Takes the first bytes, at most this many.
 fn piece(bytes: &mut Bytes, most: usize) -> Bytes {
     bytes.split_to(bytes.len().min(most))
 }

@@ -5,6 +5,7 @@
 //! message   what a server and its processes tell each other
 //! confine   what the system takes from a process: memory, time, files, the network
 //! child     the process: it takes queries and runs them
+//! temporary the folder of their temporary files
 //! pool      the processes of a server
 //! answer    a query and its process, from the order to the last byte of the answer
 //! ```
@@ -14,6 +15,7 @@ mod child;
 mod confine;
 mod message;
 mod pool;
+mod temporary;
 
 pub(crate) use answer::answer;
 pub use child::run_queries;

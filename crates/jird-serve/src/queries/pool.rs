@@ -7,11 +7,10 @@ use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::queries::child::VARIABLE;
 use crate::queries::message::{Order, Setup, Told};
+use crate::queries::temporary::Temporary;
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io::{self, BufReader, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -142,35 +141,6 @@ impl Queries {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A private folder for the temporary files of a server's processes, removed with the server. In the system's own folder,
-/// processes could read the files of other programs. `None` if it could not be created.
-struct Temporary(Option<PathBuf>);
-
-impl Temporary {
-    /// Creates it. A name that exists already may be another user's link to anywhere, and is not used.
-    fn new() -> Self {
-        const TRIES: usize = 100;
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let mut names = std::iter::repeat_with(|| COUNT.fetch_add(1, Relaxed)).take(TRIES);
-        Self(names.find_map(|count| {
-            let path = std::env::temp_dir().join(format!("jird-queries-{}-{count}", std::process::id()));
-            DirBuilder::new().mode(0o700).create(&path).ok().map(|()| path)
-        }))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.as_deref().unwrap_or(Path::new("/nonexistent"))
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            let _ = std::fs::remove_dir_all(path);
-        }
-    }
 }
 
 /// A process that runs queries.

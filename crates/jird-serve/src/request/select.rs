@@ -134,7 +134,7 @@ impl Sieve<'_> {
             && self.matcher.as_mut().is_none_or(|matcher| matcher.holds(event))
     }
 
-    /// The offsets of the lines for which the condition holds, each within its line; `None`: there is no condition.
+    /// The offsets of the lines for which the condition holds, each within its line. `None` if there is no condition.
     fn offsets(&mut self, lines: &[u8]) -> Option<Vec<usize>> {
         let filter = self.condition?.predicate();
         let mut offsets = Vec::new();

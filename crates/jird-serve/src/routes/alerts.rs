@@ -15,12 +15,12 @@ const TIME: Duration = Duration::from_secs(2);
 /// Checks all alerts, and gives those that begin or end. What fails is tried again next time.
 pub(crate) fn check(own: &Own, store: &Store) -> Vec<(Alert, Checked)> {
     let Ok(alerts) = own.alerts() else { return Vec::new() };
-    let found: Vec<_> = alerts.into_iter().map(|alert| (alert.clone(), checked(&alert, store))).collect();
+    let checked = |alert: Alert| {
+        let checked = checked(&alert, store);
+        (alert, checked)
+    };
     // If it cannot be written, the next check finds the same change again, and tells it then.
-    if own.checked(&found).is_err() {
-        return Vec::new();
-    }
-    found.into_iter().filter(|(alert, checked)| alert.firing != checked.firing).collect()
+    own.checked(alerts.into_iter().map(checked).collect()).unwrap_or_default()
 }
 
 fn checked(alert: &Alert, store: &Store) -> Checked {

@@ -66,7 +66,7 @@ pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Res
     let last = choice::text(&parts.headers, &LAST_EVENT_ID);
     let last = last.map(|id| uri::count(&id).ok_or_else(|| Problem::bad("Last-Event-ID is none of this store")));
     let clock = (state.limits.heartbeat, state.stopped.clone());
-    store.follow.begin(&store.store, wish, last.transpose()?, clock).await
+    store.follow.begin(&store.store, wish, last.transpose()?, &state.turns, clock).await
 }
 
 impl Asked {

@@ -2,7 +2,7 @@
 
 use crate::base::problem::Problem;
 use crate::cache::kept::{Kept, Question};
-use crate::cache::readers::{Found, Plan, Reader};
+use crate::cache::readers::{Found, LOCK_TIME, Plan, Reader};
 use crate::http::body::{Body, GiveUp};
 use crate::http::pack::packed;
 use crate::http::tag::{Tag, Tags};
@@ -33,8 +33,6 @@ const SHORT_TIME: Duration = Duration::from_millis(20);
 const SHORT_BYTES: usize = 256 << 10;
 /// The same time for conditions whose steps may be long, which are on another thread.
 const PATTERN_TIME: Duration = Duration::from_millis(30);
-/// How long an answer that a thread makes waits for the lock of another program.
-const LOCK_TIME: Duration = Duration::from_secs(5);
 /// Shorter answers are not compressed.
 const PACKED_MIN: usize = 1024;
 /// The headers that most answers have.
@@ -85,7 +83,7 @@ pub(crate) fn at_once(
     };
     database.readers.give(reader);
     let made = made?;
-    // What was read of a file that is not served any more is no answer.
+    // If another file was put in its place meanwhile, the answer may be of the old one.
     database.check().ok()?;
     Some(made.map(|kept| kept.answer(&request.headers)))
 }

@@ -105,7 +105,7 @@ impl Listener {
 
 /// The socket of a client.
 pub(crate) trait Client: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Waits for the first bytes, and says whether they are those of HTTP/2. They are there still for whoever reads.
+    /// Waits for the first bytes, and says whether they are those of HTTP/2. They are not taken from the socket.
     fn begins_http_2(&self) -> impl Future<Output = bool> + Send;
 }
 

@@ -10,17 +10,14 @@ use crate::base::error::Error;
 use crate::base::file::{FileId, log_of};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::cache::readers::Readers;
+use crate::cache::readers::{LOCK_TIME, Readers};
 use crate::request::catalog::{Catalog, Table};
 use crate::tables::writer::Writer;
 use jird_formats::apart;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
 
-/// How long the start waits for the lock of another program.
-const LOCK_TIME: Duration = Duration::from_secs(5);
 /// The message while no connection is open.
 const REPLACED: &str = "the file of the database was replaced, and is opened again";
 

@@ -4,11 +4,11 @@
 
 use crate::base::error::Error;
 use crate::base::settings::Limits;
+use crate::cache::readers::LOCK_TIME;
 use crate::tables::database::Database;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Its tables.
 pub(crate) const SAVED: &str = "saved";
@@ -16,8 +16,6 @@ pub(crate) const ALERTS: &str = "alerts";
 
 /// Marks the file, so that no other database is taken for one ("jird" in ASCII).
 const APPLICATION: i64 = 0x6A69_7264;
-/// How long a write waits for another one.
-const LOCK_TIME: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "
     create table if not exists saved (
@@ -55,7 +53,7 @@ pub(crate) struct Own {
     firing: Mutex<Vec<(String, bool)>>,
 }
 
-/// An alert: it fires while more events than this were there in so many minutes.
+/// An alert. It fires while the last minutes have more events than it allows.
 #[derive(Clone, Debug)]
 pub(crate) struct Alert {
     id: i64,
@@ -110,25 +108,18 @@ impl Own {
         all.query_map([], alert)?.collect()
     }
 
-    /// Writes down what the checks have found, where it is something new. The metrics have it in any case.
-    pub(crate) fn checked(&self, found: &[(Alert, Checked)]) -> rusqlite::Result<()> {
-        let written = self.write(found);
+    /// Writes down what the checks have found, and gives the alerts that begin or end. The metrics have it in any case.
+    pub(crate) fn checked(&self, found: Vec<(Alert, Checked)>) -> rusqlite::Result<Vec<(Alert, Checked)>> {
         let firing = found.iter().map(|(alert, checked)| (alert.name.clone(), checked.firing)).collect();
         *self.firing.lock().unwrap_or_else(PoisonError::into_inner) = firing;
-        written
-    }
-
-    fn write(&self, found: &[(Alert, Checked)]) -> rusqlite::Result<()> {
         let conn = self.connect()?;
-        for (alert, Checked { firing, events, problem }) in found {
-            conn.execute(
-                "update alerts set firing = ?2, events = ?3, problem = ?4,
-                    changed = iif(firing is ?2, changed, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
-                 where id = ?1 and (firing is not ?2 or events is not ?3 or problem is not ?4)",
-                (alert.id, firing, events, problem),
-            )?;
+        let mut changed = Vec::new();
+        for (alert, checked) in found {
+            if write(&conn, &alert, &checked)? && alert.firing != checked.firing {
+                changed.push((alert, checked));
+            }
         }
-        Ok(())
+        Ok(changed)
     }
 
     fn connect(&self) -> rusqlite::Result<Connection> {
@@ -147,6 +138,20 @@ impl Own {
             text.push_str(&line);
         }
     }
+}
+
+/// Writes what a check has found, if it is something new, and if the alert is still the one that was checked.
+fn write(conn: &Connection, alert: &Alert, checked: &Checked) -> rusqlite::Result<bool> {
+    let Alert { id, condition, search, more_than, minutes, .. } = alert;
+    let Checked { firing, events, problem } = checked;
+    let rows = conn.execute(
+        "update alerts set firing = ?2, events = ?3, problem = ?4,
+            changed = iif(firing is ?2, changed, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+         where id = ?1 and (firing is not ?2 or events is not ?3 or problem is not ?4)
+            and condition is ?5 and search is ?6 and more_than = ?7 and minutes = ?8",
+        (id, firing, events, problem, condition, search, more_than, minutes),
+    )?;
+    Ok(rows > 0)
 }
 
 /// Makes the tables; false if the database has others.

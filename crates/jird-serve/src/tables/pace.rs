@@ -1,8 +1,8 @@
 //! The pace of long answers: how many are made at the same time.
 //!
 //! A client that takes little has a thread at work until the buffers of the system are full, and short requests share the
-//! processors with all of these. So an answer has turns: when a chunk is made or a block is read, it is another answer's turn. The time that
-//! it waits, for its turn or for its client, is not that of its work.
+//! processors with all of these. So answers take turns: when one has made a chunk, or read a block, it is the turn of
+//! another. The time that an answer waits, for its turn or for its client, is not that of its work.
 
 use crate::cache::readers::Budget;
 use std::sync::Arc;
@@ -21,6 +21,11 @@ impl Pace {
     /// Of an answer with a budget, in a runtime, beside others that have the same turns.
     pub(crate) fn new(turns: &Arc<Semaphore>, budget: &Arc<Budget>) -> Self {
         Self { turns: Arc::clone(turns), turn: None, budget: Arc::clone(budget), runtime: Handle::current() }
+    }
+
+    /// Ends the turn of this answer.
+    pub(crate) fn end(&mut self) {
+        self.turn = None;
     }
 
     /// Lets others have a turn, and waits for the next one of this answer.

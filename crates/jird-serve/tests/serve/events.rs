@@ -304,3 +304,22 @@ fn a_client_that_takes_nothing_takes_no_memory() {
     let more = resident() - before;
     assert!(more < 40 << 20, "{more}");
 }
+
+#[test]
+fn followers_that_wait_or_read_nothing_keep_no_turn() {
+    let (service, writer) = serve(0, |_| ());
+    // More than the buffers of the system take.
+    let text = "x".repeat(100_000);
+    for number in 0..300 {
+        writer.append_event(format!("{{\"n\":{number},\"text\":\"{text}\"}}").as_bytes()).unwrap();
+    }
+    // Each core has two turns.
+    let count = 4 * std::thread::available_parallelism().map_or(2, usize::from) + 4;
+    let all: Vec<_> = (0..count).map(|_| Follower::new(&service, "&since=2020-01-01T00:00:00Z", "")).collect();
+    wait_for(&service, &format!("jird_followers_active {count}"));
+    let begun = Instant::now();
+    assert_eq!(numbers(service.get("/events?limit=200").is(200).text()).len(), 200);
+    service.get("/events/facets").is(200);
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    drop(all);
+}

@@ -2,6 +2,7 @@
 
 use crate::common::{Service, TASKS, mutated, wait_for};
 use crate::otlp::{TIME, field, fixed64, request, text};
+use crate::streams::big;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http2;
@@ -38,7 +39,7 @@ impl Client {
         Self::with_window(service, 1 << 20)
     }
 
-    /// It lets an answer go on for so many bytes before it reads.
+    /// It takes this many bytes of an answer before it reads.
     fn with_window(service: &Service, window: u32) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let socket = service.connect();
@@ -195,10 +196,8 @@ fn calls_that_fail_say_so_in_words_of_grpc() {
 
 #[test]
 fn a_client_that_takes_nothing_is_cut_though_it_answers_every_ping() {
-    let sql = "create table big (id integer primary key, text text);
-        with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
-        insert into big select i, printf('%0100d', i) from n;";
-    let service = Service::with(&format!("{TASKS} {sql}"), |settings| settings.limits.stall = Duration::from_secs(1));
+    let service =
+        Service::with(&format!("{TASKS} {}", big(100_000)), |settings| settings.limits.stall = Duration::from_secs(1));
     // One that lets short answers through, and one that lets nothing through.
     for window in [50_000, 0] {
         let client = Client::with_window(&service, window);
@@ -211,7 +210,7 @@ fn a_client_that_takes_nothing_is_cut_though_it_answers_every_ping() {
             assert!(client.runtime.block_on(answer.into_body().collect()).is_err());
         }
     }
-    // A slow answer is no reason: the client would take it.
+    // A client that waits for a slow answer is not cut.
     let client = Client::new(&service);
     let (head, body) = client.begin("GET", "/big", &[], b"").into_parts();
     assert_eq!(head.status, StatusCode::OK);
@@ -253,10 +252,8 @@ fn what_only_begins_like_http_2_is_cut_or_refused() {
 
 #[test]
 fn a_connection_that_is_used_goes_on_and_a_slow_client_gets_all() {
-    let sql = "create table big (id integer primary key, text text);
-        with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
-        insert into big select i, printf('%0100d', i) from n;";
-    let service = Service::with(&format!("{TASKS} {sql}"), |settings| settings.limits.stall = Duration::from_secs(1));
+    let service =
+        Service::with(&format!("{TASKS} {}", big(1000)), |settings| settings.limits.stall = Duration::from_secs(1));
     let client = Client::with_window(&service, 16 << 10);
     let (head, mut body) = client.begin("GET", "/big", &[], b"").into_parts();
     assert_eq!(head.status, StatusCode::OK);

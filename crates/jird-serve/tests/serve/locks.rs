@@ -2,7 +2,9 @@
 //! it meanwhile.
 
 use crate::common::{Answer, Service, TASKS, ask};
+use crate::streams::big;
 use jird_formats::sqlite::rusqlite::Connection;
+use jird_serve::{Server, Settings};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -163,14 +165,11 @@ fn no_answer_mixes_two_states() {
 
 #[test]
 fn a_lock_of_others_is_waited_for_also_by_new_connections() {
-    let sql = "create table many (id integer primary key, rest text);
-         with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
-         insert into many select i, printf('%0100d', i) from n;";
-    let service = Service::with(sql, |_| {});
+    let service = Service::with(&big(5000), |_| {});
     let conn = service.database();
-    for target in ["/many", "/many/1", "/many?rest=like.*1*2*&limit=1", "/many?limit=3"] {
+    for target in ["/big", "/big/1", "/big?text=like.*1*2*&limit=1", "/big?limit=3"] {
         // Long answers close their connections.
-        (0..3).for_each(|_| drop(service.get("/many").is(200)));
+        (0..3).for_each(|_| drop(service.get("/big").is(200)));
         conn.execute_batch("begin exclusive").unwrap();
         std::thread::scope(|scope| {
             let asked = scope.spawn(|| service.send("GET", target, &[("Prefer", "count=exact")], b""));
@@ -182,4 +181,19 @@ fn a_lock_of_others_is_waited_for_also_by_new_connections() {
             assert!(matches!(status, 200 | 206), "{target}: {status}");
         });
     }
+}
+
+#[test]
+fn a_server_starts_beside_a_lock_that_ends_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("locked.db");
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(TASKS).unwrap();
+    conn.execute_batch("begin exclusive").unwrap();
+    std::thread::scope(|scope| {
+        let started = scope.spawn(|| Server::bind(Settings::new(&path)).map(drop));
+        std::thread::sleep(Duration::from_millis(300));
+        conn.execute_batch("commit").unwrap();
+        started.join().unwrap().unwrap();
+    });
 }

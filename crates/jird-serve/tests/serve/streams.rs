@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// A table with this many rows of a hundred bytes and more.
-fn big(rows: u32) -> String {
+pub(crate) fn big(rows: u32) -> String {
     format!(
         "create table big (id integer primary key, text text);
          with recursive n(i) as (select 1 union all select i + 1 from n where i < {rows})

@@ -1,6 +1,7 @@
 //! Connections that are encrypted.
 
 use crate::common::{Answer, Service, TASKS};
+use crate::streams::big;
 use jird_serve::{Server, Settings, Tls};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -44,10 +45,7 @@ fn get_trusting(service: &Service, target: &str, certificate: &str) -> Answer {
 
 #[test]
 fn a_server_with_a_certificate_speaks_tls_and_nothing_else() {
-    let big = "create table big (id integer primary key, text text);
-        with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
-        insert into big select i, printf('%0100d', i) from n;";
-    let service = Service::with(&format!("{TASKS} {big}"), |settings| settings.tls = Some(tls()));
+    let service = Service::with(&format!("{TASKS} {}", big(20_000)), |settings| settings.tls = Some(tls()));
     assert_eq!(get(&service, "/tasks?select=id&limit=1").is(200).text(), "[{\"id\":1}]\n");
     let long = get(&service, "/big").is(200);
     assert!(long.is_whole && long.tree().as_array().unwrap().len() == 20_000);

@@ -76,7 +76,7 @@ impl Intake {
             return Ok(());
         }
         let (events, bytes) = (batch.events(), batch.text().len() as u64);
-        // Those without a time get one that is no older than the batch.
+        // An event without a time gets that of its arrival.
         let newest = if batch.undated() == 0 { batch.times().iter().max().copied() } else { None };
         let (done, is_done) = oneshot::channel();
         let stopped = || refused("the server is stopping and takes no more events");

@@ -18,7 +18,7 @@ const FRAME: usize = 5;
 /// Takes the frame away from the only message of a call, and says how that is compressed.
 ///
 /// # Errors
-/// 400 if there is no message or more than one.
+/// 400 unless the body is exactly one message.
 pub(super) fn unframe(body: &mut Vec<u8>, coding: Packed) -> Result<Packed, Problem> {
     let wrong = || Problem::bad("a call has one message, with its length before it");
     let (flag, len) = match body[..] {

@@ -114,7 +114,7 @@ impl<'b, 'r, 'p> Writing<'b, 'r, 'p> {
     /// Adds the event that `write` writes, or refuses it. `raw` is what the body says of it, and begins at an offset there.
     ///
     /// # Errors
-    /// 413 if there is no more room for events of this body.
+    /// 413 if the body has more events than are allowed.
     pub(super) fn add(
         &mut self,
         kind: &'static str,
