@@ -1,6 +1,8 @@
 //! The folder for the temporary files of a server's queries.
 
-use std::fs::{DirBuilder, File};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+use std::fs::DirBuilder;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,7 +17,7 @@ pub(crate) struct Temporary(Option<Folder>);
 /// A folder, and the lock of the server that uses it. The system lets go of the lock when the server is killed.
 struct Folder {
     path: PathBuf,
-    _lock: File,
+    _lock: OwnedFd,
 }
 
 impl Temporary {
@@ -44,8 +46,7 @@ impl Folder {
     /// Creates a folder. A name that exists already may be another user's link to anywhere, and is not used.
     fn create(path: PathBuf) -> Option<Self> {
         DirBuilder::new().mode(0o700).create(&path).ok()?;
-        let lock = File::open(&path).ok()?;
-        lock.try_lock().ok()?;
+        let lock = lock(&path)?;
         // A server that starts at the same time may have seen it without its lock.
         path.is_dir().then_some(Self { path, _lock: lock })
     }
@@ -57,8 +58,7 @@ impl Folder {
             let is_left = || {
                 let data = entry.metadata().ok().filter(|data| data.is_dir() && data.uid() == ours.uid())?;
                 (data.ino() != ours.ino()).then_some(())?;
-                let lock = File::open(entry.path()).ok()?;
-                lock.try_lock().ok().map(|()| lock)
+                lock(&entry.path())
             };
             if entry.file_name().to_string_lossy().starts_with(PREFIX)
                 && let Some(_lock) = is_left()
@@ -67,6 +67,13 @@ impl Folder {
             }
         }
     }
+}
+
+/// Locks a folder, and nothing else, if nobody has.
+fn lock(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(CWD, path, flags, Mode::empty()).ok()?;
+    flock(&folder, FlockOperation::NonBlockingLockExclusive).ok().map(|()| folder)
 }
 
 impl Drop for Folder {
