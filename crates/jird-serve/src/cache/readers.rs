@@ -207,7 +207,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// The limit for SQLite: one more than allowed tells that there are too many.
     fn limit(&self, ask: &Ask<'_>) -> Result<u64, Problem> {
-        match ask.limit {
+        match ask.limit() {
             // A second one tells that there are several.
             limit if self.is_one => Ok(limit.unwrap_or(2).min(2)),
             Some(limit) if limit > self.rows_max => {
@@ -268,14 +268,14 @@ impl Reader {
         self.count("select count(*) from (select 1 from sqlite_schema limit 1)", &[])
             .map_err(|error| self.stop(&error))?;
         out.begin();
-        let counts_first = plan.counts || ask.limit.is_none() && !plan.is_one;
+        let counts_first = plan.counts || ask.limit().is_none() && !plan.is_one;
         if !counts_first {
             return self.rows(ask, plan, limit, out);
         }
-        let most = plan.rows_max.saturating_add(ask.offset).saturating_add(1);
+        let most = plan.rows_max.saturating_add(ask.offset()).saturating_add(1);
         let (sql, values) = ask.count(if plan.counts { None } else { Some(most) });
         let total = self.count(&sql, &values).map_err(|error| self.stop(&error))?;
-        if ask.limit.is_none() && total.saturating_sub(ask.offset) > plan.rows_max {
+        if ask.limit().is_none() && total.saturating_sub(ask.offset()) > plan.rows_max {
             return Err(plan.too_many().into());
         }
         if plan.counts {
@@ -287,8 +287,9 @@ impl Reader {
     }
 
     fn count(&self, sql: &str, values: &[Value]) -> rusqlite::Result<u64> {
-        let count: i64 =
-            self.conn.prepare_cached(sql)?.query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let used = values.iter().take(statement.parameter_count());
+        let count: i64 = statement.query_row(rusqlite::params_from_iter(used), |row| row.get(0))?;
         Ok(count.unsigned_abs())
     }
 
@@ -300,7 +301,7 @@ impl Reader {
             Stop::Problem(_) if self.budget.is_gone.load(Ordering::Relaxed) => Stop::Gone,
             stop => stop,
         })?;
-        if ask.limit.is_none() && rows > plan.rows_max {
+        if ask.limit().is_none() && rows > plan.rows_max {
             return Err(plan.too_many().into());
         }
         if plan.is_one && rows != 1 {

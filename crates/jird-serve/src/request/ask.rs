@@ -3,15 +3,19 @@
 
 mod field;
 mod filter;
+mod items;
+mod link;
+mod order;
 mod select;
+mod slice;
 
 use crate::base::problem::Problem;
 use crate::request::catalog::{Pick, Table};
-use crate::request::uri;
-use field::{Field, Scope};
-use filter::Filter;
+use field::Scope;
+use items::items;
 use rusqlite::types::Value;
-use select::{Selected, items, selected};
+use select::{Selected, Selection};
+use slice::{Slice, once};
 use std::borrow::Cow;
 
 /// The rows and columns that are asked for.
@@ -19,12 +23,12 @@ use std::borrow::Cow;
 pub(crate) struct Ask<'t> {
     table: &'t Table,
     picks: Cow<'t, [Pick]>,
-    filter: Filter,
-    /// Conditions of `select`: that rows of other tables are there.
+    /// Conditions of `select`: that rows of other tables are there, or are not.
     inner: Vec<String>,
-    order: Vec<String>,
-    pub(crate) limit: Option<u64>,
-    pub(crate) offset: u64,
+    /// The values of the parameters in `picks` and `inner`, numbered from 1.
+    values: Vec<Value>,
+    has_nested: bool,
+    slice: Slice,
     /// The columns that decide which row is already there.
     pub(crate) on_conflict: Option<Vec<String>>,
     /// The columns that rows of a body give values to.
@@ -40,44 +44,34 @@ impl<'t> Ask<'t> {
         let mut ask = Self {
             table,
             picks: Cow::Borrowed(&table.all),
-            filter: Filter::default(),
-            order: Vec::new(),
-            limit: None,
-            offset: 0,
-            on_conflict: None,
             inner: Vec::new(),
+            values: Vec::new(),
+            has_nested: false,
+            slice: Slice::default(),
+            on_conflict: None,
             columns: None,
         };
-        let mut seen: Vec<&str> = Vec::new();
+        let (mut select, mut rest, mut seen) = (None, Vec::with_capacity(parameters.len()), Vec::new());
         for (name, value) in parameters {
-            let is_reserved =
-                matches!(name.as_str(), "select" | "order" | "limit" | "offset" | "on_conflict" | "columns");
-            if is_reserved && seen.contains(&name.as_str()) {
-                return Err(Problem::bad(format!("the query has {name} twice")));
-            }
-            seen.push(name);
             match name.as_str() {
-                "select" => {
-                    let Selected { picks, inner } = selected(table, value)?;
-                    (ask.picks, ask.inner) = (Cow::Owned(picks), inner);
-                }
-                "order" => ask.order = order(table, value)?,
-                "limit" => ask.limit = Some(count(name, value)?),
-                "offset" => ask.offset = count(name, value)?,
+                "select" => select = Some(value),
                 "on_conflict" => ask.on_conflict = Some(names(table, value)?),
                 "columns" => ask.columns = Some(names(table, value)?),
-                _ if table.column(name).is_none() && Filter::operator(name).is_some() => {
-                    ask.filter.add_group(table, name, value)?;
+                _ => {
+                    rest.push((name.as_str(), value.as_str()));
+                    continue;
                 }
-                _ => ask.filter.add(table, name, value)?,
             }
+            once(&mut seen, name)?;
         }
-        // Pages need an order, or rows could be on two of them.
-        if ask.order.is_empty() && (ask.limit.is_some() || ask.offset > 0) {
-            let key = table.info.key();
-            ask.order =
-                key.into_iter().filter_map(|name| table.column(name)).map(|key| table.sql_of(key).to_owned()).collect();
+        if let Some(select) = select {
+            let mut selection = Selection::default();
+            let all = rest.len();
+            let (Selected { picks, inner }, others) = selection.read(table, select, rest)?;
+            ask.has_nested = others.len() < all;
+            (ask.picks, ask.inner, ask.values, rest) = (Cow::Owned(picks), inner, selection.values, others);
         }
+        ask.slice = Slice::new(&Scope::of(table), &rest)?;
         Ok(ask)
     }
 
@@ -91,10 +85,10 @@ impl<'t> Ask<'t> {
             return Err(Problem::new(hyper::StatusCode::NOT_FOUND, detail));
         };
         let mut ask = Self::new(table, parameters)?;
-        if ask.has_conditions() || ask.limit.is_some() || ask.offset > 0 || !ask.order.is_empty() {
+        if ask.has_conditions() || ask.is_page() || !ask.slice.order.is_empty() {
             return Err(Problem::bad("/TABLE/KEY takes no conditions, order, limit or offset"));
         }
-        ask.filter.add_equal(table, key, id).map_err(|_| no_row(table, id))?;
+        ask.slice.filter.add_equal(&Scope::of(table), key, id).map_err(|_| no_row(table, id))?;
         Ok(ask)
     }
 
@@ -103,7 +97,7 @@ impl<'t> Ask<'t> {
     pub(crate) fn has_short_steps(&self) -> bool {
         self.inner.is_empty()
             && self.picks.iter().all(|pick| pick.column != usize::MAX)
-            && self.filter.has_short_steps()
+            && self.slice.filter.has_short_steps()
     }
 
     pub(crate) fn picks(&self) -> &[Pick] {
@@ -111,17 +105,36 @@ impl<'t> Ask<'t> {
     }
 
     pub(crate) fn has_conditions(&self) -> bool {
-        !self.filter.is_empty()
+        !self.slice.filter.is_empty()
+    }
+
+    pub(crate) fn limit(&self) -> Option<u64> {
+        self.slice.limit
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.slice.offset
+    }
+
+    /// Whether not all rows are wanted for which the conditions hold.
+    pub(crate) fn is_page(&self) -> bool {
+        self.slice.is_page()
+    }
+
+    /// Whether there are parameters for tables in brackets.
+    pub(crate) fn has_nested(&self) -> bool {
+        self.has_nested
     }
 
     /// The conditions, with `where` before them, and the values of their parameters, numbered on from `first`.
     pub(crate) fn condition(&self, first: usize) -> (String, &[Value]) {
-        self.filter.sql(first)
+        self.slice.filter.sql(" where ", first)
     }
 
-    /// The conditions, with those of `select`.
-    fn all_conditions(&self) -> (String, &[Value]) {
-        let (mut sql, values) = self.filter.sql(1);
+    /// The conditions, with those of `select`, and the values of all parameters but those of columns.
+    fn all_conditions(&self, mut values: Vec<Value>) -> (String, Vec<Value>) {
+        let (mut sql, own) = self.condition(values.len() + 1);
+        values.extend_from_slice(own);
         for condition in &self.inner {
             sql.push_str(if sql.is_empty() { " where " } else { " and " });
             sql.push_str(condition);
@@ -152,37 +165,32 @@ impl<'t> Ask<'t> {
     /// The `select`, with at most `rows_max` rows.
     pub(crate) fn select(&self, rows_max: u64) -> (String, Vec<Value>) {
         let mut sql = self.select_all();
-        let (condition, values) = self.all_conditions();
+        let (condition, mut values) = self.all_conditions(self.values.clone());
         sql.push_str(&condition);
-        let mut separator = " order by ";
-        for order in &self.order {
-            sql.push_str(separator);
-            sql.push_str(order);
-            separator = ", ";
-        }
-        let mut values = values.to_vec();
+        sql.push_str(&self.slice.order_by());
         let integer = |value: u64| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
         values.push(integer(rows_max));
         // SQLite looks into a bare parameter while it prepares, and would prepare again for each value.
         sql.push_str(" limit +?");
         sql.push_str(&values.len().to_string());
-        if self.offset > 0 {
-            values.push(integer(self.offset));
+        if self.offset() > 0 {
+            values.push(integer(self.offset()));
             sql.push_str(" offset ?");
             sql.push_str(&values.len().to_string());
         }
         (sql, values)
     }
 
-    /// The statement that counts all rows for which the conditions hold, but stops at `max`.
+    /// The statement that counts all rows for which the conditions hold, but stops at `max`. It has no columns, and
+    /// perhaps not the last parameters.
     pub(crate) fn count(&self, max: Option<u64>) -> (String, Vec<Value>) {
-        let (condition, values) = self.all_conditions();
+        let (condition, values) = self.all_conditions(self.values.clone());
         let table = &self.table.quoted;
         let sql = match max {
             None => format!("select count(*) from {table}{condition}"),
             Some(max) => format!("select count(*) from (select 1 from {table}{condition} limit {max})"),
         };
-        (sql, values.to_vec())
+        (sql, values)
     }
 }
 
@@ -207,34 +215,4 @@ fn names(table: &Table, value: &str) -> Result<Vec<String>, Problem> {
         _ => name.to_owned(),
     };
     items(value)?.into_iter().map(plain).map(|name| column(table, &name).map(|_| name)).collect()
-}
-
-fn count(name: &str, value: &str) -> Result<u64, Problem> {
-    uri::count(value).ok_or_else(|| Problem::bad(format!("{name} must be an integer, not negative")))
-}
-
-/// `done.desc.nullslast,id`: columns, each with its direction.
-fn order(table: &Table, value: &str) -> Result<Vec<String>, Problem> {
-    let mut terms = Vec::new();
-    for part in value.split(',') {
-        let mut name = part;
-        let (mut nulls, mut direction) = ("", "");
-        for (suffix, sql) in [(".nullsfirst", " nulls first"), (".nullslast", " nulls last")] {
-            if let Some(before) = name.strip_suffix(suffix) {
-                (name, nulls) = (before, sql);
-            }
-        }
-        for (suffix, sql) in [(".asc", " asc"), (".desc", " desc")] {
-            if let Some(before) = name.strip_suffix(suffix) {
-                (name, direction) = (before, sql);
-                break;
-            }
-        }
-        if table.column(part).is_some() {
-            (name, nulls, direction) = (part, "", "");
-        }
-        let field = Field::new(&Scope::of(table), name)?;
-        terms.push(format!("{}{direction}{nulls}", field.sql));
-    }
-    Ok(terms)
 }

@@ -61,9 +61,12 @@ pub(crate) async fn change(
     }
     // Wrong conditions are reported before the body is awaited.
     let ask = wanted.ask()?;
+    if ask.has_nested() {
+        return Err(Problem::bad("conditions, order and pages of tables in brackets are for reading"));
+    }
     if method == Method::POST {
         check_post(&ask)?;
-    } else if ask.on_conflict.is_some() || ask.columns.is_some() || ask.limit.is_some() || ask.offset > 0 {
+    } else if ask.on_conflict.is_some() || ask.columns.is_some() || ask.is_page() {
         return Err(Problem::bad("this method takes no limit, no offset, no on_conflict and no columns"));
     } else if !ask.has_conditions() {
         return Err(Problem::bad("this method needs conditions: without one it would change all rows"));
@@ -88,7 +91,7 @@ pub(crate) async fn change(
 }
 
 fn check_post(ask: &crate::request::ask::Ask<'_>) -> Result<(), Problem> {
-    if ask.has_conditions() || ask.limit.is_some() || ask.offset > 0 {
+    if ask.has_conditions() || ask.is_page() {
         return Err(Problem::bad("POST takes no conditions, no limit and no offset"));
     }
     Ok(())

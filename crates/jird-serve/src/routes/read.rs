@@ -100,7 +100,7 @@ pub(crate) async fn get(
         if ask.on_conflict.is_some() || ask.columns.is_some() {
             return Err(Problem::bad("on_conflict and columns are for POST"));
         }
-        (ask.limit, ask.offset, get.is_short(&ask))
+        (ask.limit(), ask.offset(), get.is_short(&ask))
     };
     let (wanted, get) = (Arc::new(wanted), Arc::new(get));
     if !is_short {
@@ -188,7 +188,7 @@ impl Get {
         if let Some(id) = wanted.id.as_deref().filter(|_| found.rows == 0) {
             return Err(no_row(&wanted.table, id));
         }
-        let range = found.total.map(|total| Range { offset: ask.offset, rows: found.rows, total });
+        let range = found.total.map(|total| Range { offset: ask.offset(), rows: found.rows, total });
         let kept = whole(out.text, plan, question.coding, range)?;
         if keeps {
             reader.keep(question.clone(), &kept);

@@ -1,6 +1,6 @@
 //! Bad requests.
 
-use crate::common::{Answer, Service, TASKS};
+use crate::common::{Answer, Random, Service, TASKS};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -193,18 +193,6 @@ fn a_pattern_that_is_long_to_match_ends() {
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
-/// Numbers that look random (xorshift64*), the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % most
-    }
-}
-
 #[test]
 fn requests_that_are_mangled_never_take_it_down() {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -233,7 +221,7 @@ fn requests_that_are_mangled_never_take_it_down() {
             "PATCH /tasks?id=eq.1 HTTP/1.1\r\n{host}{json}If-Match: *\r\nContent-Length: 12\r\n\r\n{{\"price\":1.5}}"
         ),
     ];
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut dice = Random(0x9e37_79b9_7f4a_7c15);
     for _ in 0..600 {
         let mut request = seeds[dice.below(seeds.len())].clone().into_bytes();
         for _ in 0..=dice.below(4) {

@@ -8,6 +8,7 @@ mod changes;
 mod clients;
 mod common;
 mod elastic;
+mod embedded;
 mod events;
 mod hostile;
 mod http_2;

@@ -142,6 +142,33 @@ async function main() {
         { name: "Ann", posts: [{ title: "One", tags: { tags: ["a", "b c"] } }, { title: "Two", tags: { tags: ["a", "b c"] } }] },
         { name: "Bob", posts: [] },
     ]);
+    const people = () => db.from("people").select("id,posts!author(id)").lt("id", 3).order("id");
+    await is("condition on embedded", people().eq("posts.title", "Two"), [{ id: 1, posts: [{ id: 2 }] }, { id: 2, posts: [] }]);
+    await is("conditions on embedded and on rows", people().gt("posts.id", 1).in("posts.title", ["One", "Two"]).eq("name", "Ann"), [{ id: 1, posts: [{ id: 2 }] }]);
+    await is("condition on embedded inner", db.from("people").select("id,posts!author!inner(id)", { count: "exact" }).eq("posts.title", "Two").gt("id", 0), [{ id: 1, posts: [{ id: 2 }] }], { count: 1 });
+    await is("or on embedded", people().or("title.eq.Two,title.like.O*", { referencedTable: "posts" }).or("id.eq.1,id.eq.9"), [{ id: 1, posts: [{ id: 1 }, { id: 2 }] }]);
+    await is("order of embedded", people().order("id", { referencedTable: "posts", ascending: false }), [{ id: 1, posts: [{ id: 2 }, { id: 1 }] }, { id: 2, posts: [] }]);
+    await is("limit of embedded", people().order("id", { referencedTable: "posts", ascending: false }).limit(1, { referencedTable: "posts" }), [{ id: 1, posts: [{ id: 2 }] }, { id: 2, posts: [] }]);
+    await is("range of embedded", people().range(1, 1, { referencedTable: "posts" }), [{ id: 1, posts: [{ id: 2 }] }, { id: 2, posts: [] }]);
+    await is("condition on embedded by its alias", db.from("posts").select("id,who:author(name)").eq("who.name", "Bob").eq("id", 1), [{ id: 1, who: null }]);
+    await is("condition in embedded of embedded", db.from("people").select("id,posts!author(id,w:people!author(name))").eq("posts.w.name", "Bob").eq("id", 1), [{ id: 1, posts: [{ id: 1, w: null }, { id: 2, w: null }] }]);
+    await is("embedded is null", db.from("people").select("id,posts!author()").is("posts", null).lt("id", 4).order("id"), [{ id: 2, posts: [] }, { id: 3, posts: [] }]);
+    await is("embedded is not null", db.from("people").select("id,posts!author(id)").not("posts", "is", null).eq("posts.id", 1), [{ id: 1, posts: [{ id: 1 }] }]);
+    await is("count of embedded", db.from("people").select("id,posts!author(count)").lt("id", 3).order("id"), [{ id: 1, posts: [{ count: 2 }] }, { id: 2, posts: [{ count: 0 }] }]);
+    await is("order by another table", db.from("posts").select("id,author(name)").order("author(name)", { ascending: true, nullsFirst: true }).order("id", { ascending: false }), [
+        { id: 3, author: null },
+        { id: 2, author: { name: "Ann" } },
+        { id: 1, author: { name: "Ann" } },
+    ]);
+    for (const [method, query] of [
+        ["a condition on a table that is not selected", db.from("people").select("id").eq("posts.title", "Two")],
+        ["an unknown column of embedded", people().eq("posts.titel", "Two")],
+        ["order by several rows", db.from("people").select("id").order("posts!author(id)")],
+        ["a change with a condition on embedded", db.from("people").update({ age: 5 }).eq("id", 1).eq("posts.id", 1).select("id,posts!author(id)")],
+        ["a value for a table", people().eq("posts", 1)],
+    ]) {
+        await is(`refused: ${method}`, query, null, { error: { code: "PGRST100" }, status: 400 });
+    }
     await is("embedded of nobody", db.from("posts").select("nobody(*)"), null, { error: { code: "PGRST200" }, status: 400 });
     await is("insert select embedded", db.from("posts").insert({ title: "Four", author: 2 }).select("title,author(name)").single(), { title: "Four", author: { name: "Bob" } });
     await is("a key to nobody", db.from("posts").insert({ title: "x", author: 99 }), null, { error: { code: "23503" }, status: 409 });

@@ -1,6 +1,6 @@
 //! `/events?search=` against a plain model, and `/events/facets`.
 
-use crate::common::Service;
+use crate::common::{Random, Service};
 use jird_serve::Settings;
 use jird_store::{Store, Sync, WriterOptions};
 use serde_json::{Map, Value, json};
@@ -130,22 +130,6 @@ mod model {
             }
         }
         terms(search).iter().all(|term| all.iter().any(|text| fold(text).contains(term)))
-    }
-}
-
-/// Numbers that follow from a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % end as u64).unwrap()
-    }
-
-    fn of<'t>(&mut self, all: &[&'t str]) -> &'t str {
-        all[self.below(all.len())]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conditions on columns.
 
 use super::field::{Field, Scope};
-use super::select::items;
+use super::items::items;
 use crate::base::problem::Problem;
 use crate::request::catalog::{Kind, Table};
 use crate::request::functions::{CONTAINS, OVERLAPS};
@@ -46,12 +46,12 @@ impl Filter {
         !self.has_long_steps
     }
 
-    /// `where …`, or nothing, with parameters numbered from `first`, and their values.
-    pub(crate) fn sql(&self, first: usize) -> (String, &[Value]) {
+    /// The conditions with `head` before them, or nothing, with parameters numbered from `first`, and their values.
+    pub(crate) fn sql(&self, head: &str, first: usize) -> (String, &[Value]) {
         let mut sql = String::new();
         let mut number = first;
         for (index, part) in self.parts.iter().enumerate() {
-            sql.push_str(if index == 0 { " where " } else { " and " });
+            sql.push_str(if index == 0 { head } else { " and " });
             for piece in part {
                 match piece {
                     Piece::Sql(text) => sql.push_str(text),
@@ -66,23 +66,23 @@ impl Filter {
     }
 
     /// The column has this value.
-    pub(crate) fn add_equal(&mut self, table: &Table, column: usize, value: &str) -> Result<(), Problem> {
-        let field = Field::of_column(&Scope::of(table), column);
+    pub(crate) fn add_equal(&mut self, scope: &Scope<'_>, column: usize, value: &str) -> Result<(), Problem> {
+        let field = Field::of_column(scope, column);
         self.parts.push(vec![Piece::Sql(format!("{} = ", field.sql)), Piece::Parameter]);
-        self.values.push(value_of(table, &field, value)?);
+        self.values.push(value_of(scope.table, &field, value)?);
         Ok(())
     }
 
     /// A condition as in `id=eq.5`, `meta->>owner=not.in.(a,b)`.
-    pub(crate) fn add(&mut self, table: &Table, field: &str, condition: &str) -> Result<(), Problem> {
-        let part = self.condition(table, field, condition)?;
+    pub(crate) fn add(&mut self, scope: &Scope<'_>, field: &str, condition: &str) -> Result<(), Problem> {
+        let part = self.condition(scope, field, condition)?;
         self.parts.push(part);
         Ok(())
     }
 
     /// Conditions in brackets, as in `or=(id.eq.5,and(id.gt.7,not.or(done.is.true,title.like.a*)))`.
-    pub(crate) fn add_group(&mut self, table: &Table, operator: &str, group: &str) -> Result<(), Problem> {
-        let part = self.group(table, operator, group, 0)?;
+    pub(crate) fn add_group(&mut self, scope: &Scope<'_>, operator: &str, group: &str) -> Result<(), Problem> {
+        let part = self.group(scope, operator, group, 0)?;
         self.parts.push(part);
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Filter {
         }
     }
 
-    fn group(&mut self, table: &Table, operator: &str, group: &str, depth: usize) -> Result<Part, Problem> {
+    fn group(&mut self, scope: &Scope<'_>, operator: &str, group: &str, depth: usize) -> Result<Part, Problem> {
         let wrong = || Problem::bad("a group of conditions has the form or=(id.eq.5,done.is.true), and so has and");
         let (is_negated, between) = Self::operator(operator).ok_or_else(wrong)?;
         let inner = group.strip_prefix('(').and_then(|group| group.strip_suffix(')')).ok_or_else(wrong)?;
@@ -109,7 +109,7 @@ impl Filter {
             if index > 0 {
                 part.push(Piece::Sql(between.to_owned()));
             }
-            part.append(&mut self.member(table, item, depth)?);
+            part.append(&mut self.member(scope, item, depth)?);
             if self.values.len() > LIST_MAX * GROUPS_MAX {
                 return Err(Problem::bad("the conditions have too many values"));
             }
@@ -119,21 +119,21 @@ impl Filter {
     }
 
     /// A condition or a group within a group.
-    fn member(&mut self, table: &Table, item: &str, depth: usize) -> Result<Part, Problem> {
+    fn member(&mut self, scope: &Scope<'_>, item: &str, depth: usize) -> Result<Part, Problem> {
         let named = item.find('(').map(|at| item.split_at(at)).filter(|(name, _)| Self::operator(name).is_some());
         if let Some((operator, group)) = named {
-            return self.group(table, operator, group, depth + 1);
+            return self.group(scope, operator, group, depth + 1);
         }
         // A name may have dots itself.
         let mut parts = item.match_indices('.').map(|(at, _)| (&item[..at], &item[at + 1..]));
-        let known = parts.clone().filter(|(name, _)| table.column(name).is_some()).last();
+        let known = parts.clone().filter(|(name, _)| scope.table.column(name).is_some()).last();
         let wrong = || Problem::bad("a condition in a group has the form NAME.OPERATOR.VALUE, as in id.eq.5");
         let (name, condition) = known.or_else(|| parts.next()).ok_or_else(wrong)?;
-        self.condition(table, name, condition)
+        self.condition(scope, name, condition)
     }
 
-    fn condition(&mut self, table: &Table, name: &str, condition: &str) -> Result<Part, Problem> {
-        let field = Field::new(&Scope::of(table), name)?;
+    fn condition(&mut self, scope: &Scope<'_>, name: &str, condition: &str) -> Result<Part, Problem> {
+        let field = Field::new(scope, name)?;
         let (is_negated, condition) = match condition.strip_prefix("not.") {
             Some(condition) => (true, condition),
             None => (false, condition),
@@ -146,13 +146,13 @@ impl Filter {
         };
         let mut part = vec![Piece::Sql(if is_negated { "not (" } else { "(" }.to_owned())];
         match of_several {
-            None => part.append(&mut self.comparison(table, &field, operator, value)?),
+            None => part.append(&mut self.comparison(scope, &field, operator, value)?),
             Some(between) => {
                 for (index, value) in list(value, '{', '}')?.iter().enumerate() {
                     if index > 0 {
                         part.push(Piece::Sql(between.to_owned()));
                     }
-                    part.append(&mut self.comparison(table, &field, operator, value)?);
+                    part.append(&mut self.comparison(scope, &field, operator, value)?);
                 }
             }
         }
@@ -161,7 +161,7 @@ impl Filter {
     }
 
     /// A condition without what may stand around it. Its values are added.
-    fn comparison(&mut self, table: &Table, field: &Field, operator: &str, value: &str) -> Result<Part, Problem> {
+    fn comparison(&mut self, scope: &Scope<'_>, field: &Field, operator: &str, value: &str) -> Result<Part, Problem> {
         let name = &field.sql;
         self.has_long_steps |= !field.is_column || ["like", "ilike", "cs", "cd", "ov"].contains(&operator);
         let signs = [
@@ -174,7 +174,7 @@ impl Filter {
             ("isdistinct", "is not"),
         ];
         if let Some((_, sign)) = signs.iter().find(|(known, _)| *known == operator) {
-            self.values.push(value_of(table, field, value)?);
+            self.values.push(value_of(scope.table, field, value)?);
             return Ok(vec![Piece::Sql(format!("{name} {sign} ")), Piece::Parameter]);
         }
         match operator {
@@ -186,7 +186,7 @@ impl Filter {
                         part.push(Piece::Sql(",".into()));
                     }
                     part.push(Piece::Parameter);
-                    self.values.push(value_of(table, field, value)?);
+                    self.values.push(value_of(scope.table, field, value)?);
                 }
                 part.push(Piece::Sql(")".into()));
                 Ok(part)

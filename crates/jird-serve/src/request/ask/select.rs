@@ -1,65 +1,131 @@
 //! `select=id,name:title,meta->>owner,author(name),comments(*)`: what is sent of each row. A table in brackets is one that
-//! a foreign key leads to, as an object; or one whose foreign key leads here, as an array of objects.
+//! a foreign key leads to, as an object; or one whose foreign key leads here, as an array of objects. Parameters that
+//! begin with its name are about its rows: `comments.order=id.desc`.
 
 use super::field::{Field, Scope, literal};
-use crate::base::problem::{Code, Problem};
+use super::filter::Filter;
+use super::items::{items, unclosed};
+use super::link::link;
+use super::slice::Slice;
+use crate::base::problem::Problem;
 use crate::request::catalog::{Kind, Link, Pick, Table};
 use crate::request::functions::{OBJECT, spec};
-use jird_formats::sqlite::quote;
+use rusqlite::types::Value;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// How deep tables may be in each other.
 const DEPTH_MAX: usize = 4;
 
-/// What a `select` asks for; and the conditions that rows of tables in `!inner` exist.
+/// What a `select` asks for; and the conditions that rows of other tables are there, or are not.
 pub(super) struct Selected {
     pub(super) picks: Vec<Pick>,
     pub(super) inner: Vec<String>,
 }
 
-/// # Errors
-/// 400 if something is unknown, or there twice.
-pub(super) fn selected(table: &Table, value: &str) -> Result<Selected, Problem> {
-    let selected = within(&Scope::of(table), value, 0)?;
-    let mut seen: Vec<&str> = selected.picks.iter().map(|pick| pick.name.as_str()).collect();
-    seen.sort_unstable();
-    match seen.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Problem::bad(format!("select has {:?} twice", pair[0]))),
-        None => Ok(selected),
+/// A `select` as it is read, with what parameters say of tables in brackets.
+#[derive(Default)]
+pub(super) struct Selection {
+    /// The values of the parameters that its SQL has, numbered from 1.
+    pub(super) values: Vec<Value>,
+    /// How many tables are around.
+    depth: usize,
+}
+
+impl Selection {
+    /// Reads a `select`. Parameters that are not for tables in brackets come back.
+    ///
+    /// # Errors
+    /// 400 if something is unknown, or there twice.
+    pub(super) fn read<'p>(
+        &mut self,
+        table: &Table,
+        value: &str,
+        parameters: Vec<(&'p str, &'p str)>,
+    ) -> Result<(Selected, Vec<(&'p str, &'p str)>), Problem> {
+        let (selected, rest) = self.within(&Scope::of(table), value, parameters)?;
+        let mut seen: Vec<&str> = selected.picks.iter().map(|pick| pick.name.as_str()).collect();
+        seen.sort_unstable();
+        match seen.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(Problem::bad(format!("select has {:?} twice", pair[0]))),
+            None => Ok((selected, rest)),
+        }
+    }
+
+    fn within<'p>(
+        &mut self,
+        scope: &Scope<'_>,
+        value: &str,
+        mut parameters: Vec<(&'p str, &'p str)>,
+    ) -> Result<(Selected, Vec<(&'p str, &'p str)>), Problem> {
+        let table = scope.table;
+        let mut selected = Selected { picks: Vec::new(), inner: Vec::new() };
+        for item in items(value)? {
+            let item = item.trim();
+            if item == "*" {
+                let all = (0..table.all.len()).map(|column| Field::of_column(scope, column));
+                selected.picks.extend(all.map(|field| Pick::new(field.column, &field.name, field.kind, field.sql)));
+            } else if let Some((head, rest)) = item.split_once('(').filter(|_| table.column(item).is_none()) {
+                let value = rest.strip_suffix(')').ok_or_else(unclosed)?;
+                if self.depth == DEPTH_MAX {
+                    return Err(Problem::bad(format!("tables are at most {DEPTH_MAX} deep in each other")));
+                }
+                let (alias, head) = named(table, head);
+                let mut hints = head.split('!');
+                let name = hints.next().unwrap_or_default();
+                let hints: Vec<&str> = hints.collect();
+                let link = link(table, name, &hints)?;
+                let name = alias.unwrap_or(name);
+                let Own { is_there, within, rest } = own(table, name, parameters)?;
+                parameters = rest;
+                let (sql, exists) = self.embedded(scope, link, value, within)?;
+                match is_there {
+                    Some(false) => selected.inner.push(format!("not {exists}")),
+                    Some(true) => selected.inner.push(exists),
+                    None if hints.contains(&"inner") => selected.inner.push(exists),
+                    None => {}
+                }
+                selected.picks.push(Pick::new(usize::MAX, name, Kind::Json, sql));
+            } else {
+                let (alias, text) = named(table, item);
+                let field = Field::new(scope, text)?;
+                selected.picks.push(Pick::new(field.column, alias.unwrap_or(&field.name), field.kind, field.sql));
+            }
+        }
+        Ok((selected, parameters))
     }
 }
 
-fn within(scope: &Scope<'_>, value: &str, depth: usize) -> Result<Selected, Problem> {
-    let table = scope.table;
-    let mut selected = Selected { picks: Vec::new(), inner: Vec::new() };
-    for item in items(value)? {
-        let item = item.trim();
-        if item == "*" {
-            let all = (0..table.all.len()).map(|column| Field::of_column(scope, column));
-            selected.picks.extend(all.map(|field| Pick::new(field.column, &field.name, field.kind, field.sql)));
-        } else if let Some((head, rest)) = item.split_once('(').filter(|_| table.column(item).is_none()) {
-            let rest = rest.strip_suffix(')').ok_or_else(unclosed)?;
-            if depth == DEPTH_MAX {
-                return Err(Problem::bad(format!("tables are at most {DEPTH_MAX} deep in each other")));
+/// What parameters say of a table in brackets.
+struct Own<'p> {
+    /// Whether it must have rows: `comments=not.is.null`.
+    is_there: Option<bool>,
+    /// Those that are about its rows: `comments.id=gt.5`, without its name.
+    within: Vec<(&'p str, &'p str)>,
+    /// All others.
+    rest: Vec<(&'p str, &'p str)>,
+}
+
+fn own<'p>(table: &Table, name: &str, parameters: Vec<(&'p str, &'p str)>) -> Result<Own<'p>, Problem> {
+    let mut own = Own { is_there: None, within: Vec::new(), rest: Vec::new() };
+    for (parameter, value) in parameters {
+        let after = parameter.strip_prefix(name).filter(|_| table.column(parameter).is_none());
+        match after.map(|after| (after, after.strip_prefix('.'))) {
+            Some((_, Some(after))) => own.within.push((after, value)),
+            Some(("", None)) => {
+                own.is_there = match value {
+                    "is.null" => Some(false),
+                    "not.is.null" => Some(true),
+                    _ => {
+                        return Err(Problem::bad(format!(
+                            "a table has the conditions {name}=is.null and {name}=not.is.null"
+                        )));
+                    }
+                }
             }
-            let (alias, head) = named(table, head);
-            let mut hints = head.split('!');
-            let name = hints.next().unwrap_or_default();
-            let hints: Vec<&str> = hints.collect();
-            let link = link(table, name, &hints)?;
-            let (sql, exists) = embedded(scope, link, rest, depth)?;
-            if hints.contains(&"inner") {
-                selected.inner.push(exists);
-            }
-            selected.picks.push(Pick::new(usize::MAX, alias.unwrap_or(name), Kind::Json, sql));
-        } else {
-            let (alias, text) = named(table, item);
-            let field = Field::new(scope, text)?;
-            selected.picks.push(Pick::new(field.column, alias.unwrap_or(&field.name), field.kind, field.sql));
+            _ => own.rest.push((parameter, value)),
         }
     }
-    Ok(selected)
+    Ok(own)
 }
 
 /// The alias before a colon, which is not one of a cast.
@@ -74,76 +140,65 @@ fn named<'t>(table: &Table, item: &'t str) -> (Option<&'t str>, &'t str) {
     }
 }
 
-/// The parts between commas that are in no brackets.
-pub(super) fn items(value: &str) -> Result<Vec<&str>, Problem> {
-    let (mut items, mut depth, mut start, mut is_quoted) = (Vec::new(), 0_usize, 0, false);
-    let mut bytes = value.bytes().enumerate();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'\\' if is_quoted => drop(bytes.next()),
-            b'"' => is_quoted = !is_quoted,
-            _ if is_quoted => {}
-            b'(' | b'{' | b'[' => depth += 1,
-            b')' | b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(unclosed)?,
-            b',' if depth == 0 => {
-                items.push(&value[start..at]);
-                start = at + 1;
-            }
-            _ => {}
+impl Selection {
+    /// What a table in brackets is: the rows that belong to a row, as SQL for JSON, and the condition that there is one.
+    fn embedded(
+        &mut self,
+        scope: &Scope<'_>,
+        link: &Link,
+        value: &str,
+        parameters: Vec<(&str, &str)>,
+    ) -> Result<(String, String), Problem> {
+        let other = link.other()?;
+        // The other table may be the same one, so it goes by a name of its own.
+        let inside = Scope { table: &other, name: Cow::Owned(format!("jird_{}", self.depth)) };
+        let counts = link.is_many && ["count", "count()"].contains(&value) && other.column(value).is_none();
+        let value = if value.is_empty() || counts { "*" } else { value };
+        self.depth += 1;
+        let (Selected { picks, inner }, own) = self.within(&inside, value, parameters)?;
+        self.depth -= 1;
+        let slice = Slice::new(&inside, &own)?;
+        let mut belongs = link.is_of(scope, &inside);
+        for condition in inner {
+            belongs = belongs + " and " + &condition;
         }
+        belongs += &self.text(&slice.filter);
+        let (table, name, order) = (&other.quoted, &inside.name, slice.order_by());
+        let page = self.page(&slice);
+        let rows = if page.is_empty() || counts {
+            format!("from {table} as {name} where {belongs}")
+        } else {
+            format!("from (select * from {table} as {name} where {belongs}{order}{page}) as {name}")
+        };
+        let values = picks.iter().fold(String::new(), |values, pick| values + ", " + &pick.sql);
+        let object = format!("{OBJECT}({}{values})", literal(&spec(&picks)));
+        let sql = if counts {
+            // A page of the one row with the count.
+            format!("coalesce((select '[{{\"count\":' || count(*) || '}}]' {rows}{page}), '[]')")
+        } else if link.is_many {
+            format!("(select '[' || coalesce(group_concat({object}, ','{order}), '') || ']' {rows})")
+        } else {
+            format!("(select {object} {rows} limit 1)")
+        };
+        Ok((sql, format!("exists (select 1 from {table} as {name} where {belongs})")))
     }
-    if depth > 0 || is_quoted {
-        return Err(unclosed());
+
+    /// Conditions after others, with their parameters.
+    fn text(&mut self, filter: &Filter) -> String {
+        let (sql, values) = filter.sql(" and ", self.values.len() + 1);
+        self.values.extend_from_slice(values);
+        sql
     }
-    items.push(&value[start..]);
-    Ok(items)
-}
 
-#[cold]
-fn unclosed() -> Problem {
-    Problem::bad("there is a bracket or a quote without its other half")
-}
-
-/// The foreign key by which a table is asked for: by the table's name, by the column that leads to it, or by both.
-fn link<'t>(table: &'t Table, name: &str, hints: &[&str]) -> Result<&'t Link, Problem> {
-    let hints: Vec<&str> = hints.iter().copied().filter(|hint| !["inner", "left"].contains(hint)).collect();
-    let is_meant = |link: &&Link| {
-        (link.table == name || !link.is_many && link.columns.iter().any(|(own, _)| own == name))
-            && hints.iter().all(|hint| link.columns.iter().any(|(own, others)| own == hint || others == hint))
-    };
-    let shown: String = name.chars().take(80).collect();
-    let mut found = table.links().iter().filter(is_meant);
-    match (found.next(), found.next()) {
-        (Some(link), None) => Ok(link),
-        (None, _) => Err(Problem::bad(format!("no foreign key leads from {} to {shown:?}, or back", table.quoted))
-            .coded(Code::NoLink)),
-        (Some(_), Some(_)) => Err(Problem::bad(format!(
-            "several foreign keys are between {} and {shown:?}: name the column, as in {shown}!COLUMN(*)",
-            table.quoted
-        ))
-        .coded(Code::SeveralLinks)),
+    /// ` limit … offset …`, with its parameters, or nothing.
+    fn page(&mut self, slice: &Slice) -> String {
+        if !slice.is_page() {
+            return String::new();
+        }
+        let integer = |value: u64| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+        self.values.push(integer(slice.limit.unwrap_or(u64::MAX)));
+        self.values.push(integer(slice.offset));
+        let last = self.values.len();
+        format!(" limit +?{} offset ?{last}", last - 1)
     }
-}
-
-/// The rows of another table that belong to a row, as SQL for JSON, and that there is one.
-fn embedded(scope: &Scope<'_>, link: &Link, value: &str, depth: usize) -> Result<(String, String), Problem> {
-    let changed = || Problem::busy("the schema has changed just now: ask again");
-    let other: Arc<Table> = link.other.upgrade().ok_or_else(changed)?;
-    // The other table may be the same one, so it goes by a name of its own.
-    let inside = Scope { table: &other, name: Cow::Owned(format!("jird_{depth}")) };
-    let Selected { picks, inner } = within(&inside, if value.is_empty() { "*" } else { value }, depth + 1)?;
-    let pairs = link
-        .columns
-        .iter()
-        .map(|(own, others)| format!("{}.{} = {}.{}", inside.name, quote(others), scope.name, quote(own)));
-    let conditions: Vec<String> = pairs.chain(inner).collect();
-    let rows = format!("from {} as {} where {}", other.quoted, inside.name, conditions.join(" and "));
-    let values = picks.iter().fold(String::new(), |values, pick| values + ", " + &pick.sql);
-    let object = format!("{OBJECT}({}{values})", literal(&spec(&picks)));
-    let sql = if link.is_many {
-        format!("(select '[' || coalesce(group_concat({object}, ','), '') || ']' {rows})")
-    } else {
-        format!("(select {object} {rows} limit 1)")
-    };
-    Ok((sql, format!("exists (select 1 {rows})")))
 }
