@@ -6,6 +6,7 @@
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::compute::BatchCoalescer;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::JoinType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -60,10 +61,12 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
     })
 }
 
-/// The inputs of a join, in batches that are the same however the input was cut: it gives rows that match nothing in the
-/// order of its batches.
+/// The inputs of a join, in batches that are the same however the input was cut: rows that match nothing come after
+/// those of their batch that match something.
 fn joined(node: &Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>> {
+    let gives_right = |join: &HashJoinExec| matches!(join.join_type(), JoinType::Right | JoinType::Full);
     let cuts = match () {
+        () if node.downcast_ref::<HashJoinExec>().is_some_and(gives_right) => 2,
         () if node.downcast_ref::<HashJoinExec>().is_some() => 1,
         () if node.downcast_ref::<NestedLoopJoinExec>().is_some() => 2,
         () if node.downcast_ref::<CrossJoinExec>().is_some() => 2,
