@@ -64,7 +64,8 @@ impl Error {
     }
 
     /// Whether the disk is full.
-    pub(crate) fn is_full(&self) -> bool {
+    #[must_use]
+    pub fn is_full(&self) -> bool {
         matches!(self.kind, ErrorKind::Io(kind) if is_full(kind))
     }
 

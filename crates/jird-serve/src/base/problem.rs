@@ -159,11 +159,11 @@ impl Problem {
         Self { place: Some(Box::new(located)), ..Self::bad(detail) }
     }
 
-    /// Nothing was written.
+    /// The disk is full.
     #[cold]
-    pub(crate) fn full() -> Self {
-        let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, "the disk is full, and nothing was written");
-        Self { is_busy: true, retry_after: Some(10), code: Code::DiskFull, ..problem }
+    pub(crate) fn full(detail: impl Into<String>) -> Self {
+        let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, detail);
+        Self { retry_after: Some(10), code: Code::DiskFull, ..problem }
     }
 
     /// An error of SQLite while it read.
@@ -185,7 +185,7 @@ impl Problem {
             return Self::busy("the write took longer than this server allows, and was rolled back");
         }
         if cause.is_some_and(is_full) {
-            return Self::full();
+            return Self::full("the disk is full, and nothing was written");
         }
         if cause.is_some_and(is_of_schema) {
             return Self::busy("the schema has changed just now: ask again");
@@ -234,7 +234,7 @@ impl Problem {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::busy("the database is locked by another program")
             }
-            _ if is_full(error) => Self::full(),
+            _ if is_full(error) => Self::full("the disk is full, and nothing was written"),
             _ if is_of_schema(error) => Self::busy("the schema has changed just now: ask again"),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("writing to the database: {error}")),
         }

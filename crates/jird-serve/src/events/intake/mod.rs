@@ -70,7 +70,7 @@ impl Intake {
     /// Appends a batch, and waits until it is durable, but not longer than so.
     ///
     /// # Errors
-    /// 503: it is not there, or not yet, or it is unknown whether it will survive a power failure.
+    /// 507: the disk is full; 503: it is not there, or not yet, or it is unknown whether it will survive a power failure.
     pub(crate) async fn append(&self, batch: Batch, patience: Duration) -> Result<(), Problem> {
         if batch.is_empty() {
             return Ok(());
@@ -84,7 +84,10 @@ impl Intake {
         self.queue.send(Job::Append(batch, done)).map_err(|_| stopped())?;
         let late = |_| refused("the disk is slow: the events are not on it yet, and may still get there");
         let appended = timeout(patience, is_done).await.map_err(late)?.map_err(|_| stopped())?;
-        appended.map_err(|error| refused(&format!("the store takes no events: {error}")))?;
+        appended.map_err(|error| {
+            let detail = format!("the store takes no events: {error}");
+            if error.is_full() { Problem::full(detail) } else { refused(&detail) }
+        })?;
         self.events.fetch_add(events, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.lag.store(newest.map_or(0, age), Ordering::Relaxed);

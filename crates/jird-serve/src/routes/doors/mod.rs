@@ -69,6 +69,17 @@ const PRODUCT: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-elastic-product"), HeaderValue::from_static("Elasticsearch"));
 
 impl Door {
+    /// A status that its clients understand. Exporters of OpenTelemetry must throw away what gets a 507, and Elasticsearch's
+    /// clients do; after a 503, both send it again.
+    fn status(&self, status: StatusCode) -> StatusCode {
+        match self {
+            Self::Telemetry(_) | Self::Bulk(_) | Self::Document(..) if status == StatusCode::INSUFFICIENT_STORAGE => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            _ => status,
+        }
+    }
+
     /// The endpoint at a path.
     pub(crate) fn of(segments: &[String], method: &Method, headers: &HeaderMap) -> Option<Self> {
         let segments: Vec<_> = segments.iter().map(String::as_str).collect();
@@ -191,7 +202,8 @@ async fn entered(
         Door::Document(index, _) => bulk::check(Some(index), &parameters)?,
         _ => {}
     }
-    let taken = let_in(state, &intake, door, form, packed, body).await.map_err(|problem| later(&intake, problem))?;
+    let taken =
+        let_in(state, &intake, door, form, packed, body).await.map_err(|problem| later(&intake, door, problem))?;
     Ok(taken)
 }
 
@@ -300,12 +312,14 @@ impl Work {
     }
 }
 
-/// An overloaded server answers 429 to clients that send events, which all of them take as a reason to wait.
-fn later(intake: &Intake, mut problem: Problem) -> Problem {
+/// A problem with a status that the clients of an endpoint take as a reason to wait. For an overloaded server that is 429,
+/// everywhere.
+fn later(intake: &Intake, door: &Door, mut problem: Problem) -> Problem {
     if problem.is_busy {
         intake.note_busy();
         problem.status = StatusCode::TOO_MANY_REQUESTS;
     }
+    problem.status = door.status(problem.status);
     problem
 }
 
@@ -350,4 +364,25 @@ fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_has_a_status_after_which_clients_send_again() {
+        let full = Problem::full("the store takes no events").status;
+        for (door, status) in [
+            (Door::Ingest, 507),
+            (Door::Clef, 507),
+            (Door::Loki, 507),
+            (Door::Bulk(None), 503),
+            (Door::Document("logs".into(), None), 503),
+            (Door::Telemetry(Telemetry::Logs), 503),
+        ] {
+            assert_eq!(door.status(full).as_u16(), status);
+            assert_eq!(door.status(StatusCode::TOO_MANY_REQUESTS).as_u16(), 429);
+        }
+    }
 }
