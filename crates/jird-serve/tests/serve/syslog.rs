@@ -125,7 +125,7 @@ fn the_time_is_where_the_store_looks_for_it() {
 fn both_framings_are_told_apart_in_one_stream_that_comes_byte_by_byte() {
     let service = service();
     let mut socket = connect(&service);
-    let mixed = "<13>one\n8 <13>\ntwo<13>three\r\n10 <13>four\n\n<13>five\05 apples\n99999999999999 <13>\n";
+    let mixed = "<13>one\n8 <13>\ntwo<13>three\r\n10 <13>four\n\n<13>five\x005 apples\n99999999999999 <13>\n";
     for byte in mixed.bytes() {
         socket.write_all(&[byte]).unwrap();
         std::thread::sleep(Duration::from_millis(1));
@@ -336,8 +336,8 @@ fn what_came_before_the_server_stops_is_there_when_it_has_stopped() {
         // Whole streams whose clients are gone, some of them perhaps not accepted yet; one that is half; one that stays.
         for client in 0..30 {
             let mut socket = TcpStream::connect(address).unwrap();
-            let lines: String = (0..200).map(|number| format!("<13>app: tcp {client} {number}\n")).collect();
-            socket.write_all(lines.as_bytes()).unwrap();
+            let lines: Vec<_> = (0..200).map(|number| format!("<13>app: tcp {client} {number}\n")).collect();
+            socket.write_all(lines.concat().as_bytes()).unwrap();
         }
         let mut half = connect(&service);
         half.write_all(b"<13>app: half").unwrap();
@@ -464,10 +464,6 @@ fn logger_sends_messages_in_all_its_forms() {
 
 #[test]
 fn pythons_handler_sends_messages_by_both_protocols() {
-    let python = std::env::var("JIRD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    if !has(&python, &["-c", "import logging.handlers"]) {
-        return;
-    }
     const PROGRAM: &str = "
 import logging, logging.handlers, socket, sys
 for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
@@ -481,6 +477,10 @@ for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
     logger.critical('no name')
     handler.close()
 ";
+    let python = std::env::var("JIRD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    if !has(&python, &["-c", "import logging.handlers"]) {
+        return;
+    }
     let service = service();
     let run = Command::new(&python).args(["-c", PROGRAM, &service.syslog[0].port().to_string()]).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));

@@ -66,7 +66,7 @@ impl Drop for Place {
 fn one_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
-        address => address,
+        address @ IpAddr::V4(_) => address,
     }
 }
 

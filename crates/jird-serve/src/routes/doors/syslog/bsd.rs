@@ -28,7 +28,8 @@ pub(super) fn read(text: &str, has_priority: bool, now: i64) -> Option<Message<'
     }
     let after = &text[head.end..];
     let has_colon = after.starts_with(':');
-    if !has_priority && !(has_colon && head.app.is_some()) {
+    let is_sure = has_priority || has_colon && head.app.is_some();
+    if !is_sure {
         return None;
     }
     let text_of = |range: Option<Range<usize>>| range.map(|range| &text[range]);

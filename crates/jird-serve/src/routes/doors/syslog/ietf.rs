@@ -23,6 +23,8 @@ pub(super) fn read(text: &str) -> Option<Message<'_>> {
     let mut name = || token().map(|name| Some(name).filter(|name| *name != NIL));
     let (host, app, procid, msgid) = (name()?, name()?, name()?, name()?);
     let (data, text) = data::read(rest.trim_start_matches(' '));
+    // rsyslog writes a second space; more of them indent the text.
+    let text = text.strip_prefix(' ').filter(|text| !text.starts_with(' ')).unwrap_or(text);
     Some(Message { time, host, app, procid, msgid, data, text })
 }
 
