@@ -113,7 +113,7 @@ pub struct Limits {
     pub stall: Duration,
     /// The most connections. Others wait until one ends.
     pub connections: usize,
-    /// The most connections of syslog, and four times those of one address. Others are closed.
+    /// The most connections of syslog; one address may have a quarter of them. Others are closed.
     pub syslog_connections: usize,
     /// The most requests at a time, after which the answer is 503.
     pub requests: usize,
