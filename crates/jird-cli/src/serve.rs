@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
 use jird_serve::{Listen, Proxy, Server, Settings, Source, Tls, Token};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -30,6 +31,9 @@ With --write, POST inserts rows, PATCH and PUT change them, and DELETE deletes t
 Events are ingested by POST /ingest, one JSON value per line, and by the endpoints that clients of
 Seq, Elasticsearch (_bulk), OpenTelemetry (/v1/logs, /v1/traces) and Loki use:
     curl localhost:8082/ingest -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson
+With --syslog 127.0.0.1:5514, syslog messages become events, too:
+    logger -n 127.0.0.1 -P 5514 --tcp hello
+Syslog knows no tokens: whoever reaches that address can send events.
 
 A server that other machines can reach needs a token (--token-file), which clients send as
 Authorization: Bearer TOKEN. --tls-cert and --tls-key turn on TLS; without them, put the server
@@ -49,6 +53,9 @@ pub(crate) struct ServeArgs {
     /// Where to listen: an address and port, unix:PATH, or systemd for the socket of a .socket unit
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     listen: Listen,
+    /// Take syslog messages (RFC 5424, RFC 3164) by UDP and TCP at this address and port, without any token. Repeatable
+    #[arg(long, value_name = "ADDRESS", requires = "write", value_parser = address)]
+    syslog: Vec<SocketAddr>,
     /// Allow requests that change data
     #[arg(long)]
     write: bool,
@@ -141,6 +148,10 @@ pub(crate) fn run(args: ServeArgs) -> Result<Outcome> {
             other => other.to_string(),
         };
         say(&format!("serving {} at {place}", sources.join(", ")));
+        for address in server.syslog() {
+            let reach = if address.ip().is_loopback() { "" } else { ", from everyone who can reach it" };
+            say(&format!("taking syslog by UDP and TCP at {address}{reach}"));
+        }
     }
     server.run()?;
     // Only a signal stops it, and its thread ends the command with the signal's exit code.
@@ -154,6 +165,7 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     let mut settings = Settings::new("");
     settings.sources = args.sources.iter().map(|source| Source::new(source)).collect();
     settings.listen = args.listen.clone();
+    settings.syslog.clone_from(&args.syslog);
     settings.write = args.write;
     settings.sync = args.sync.into();
     settings.time_field = args.time_field.as_deref().map(path_of).transpose()?;
@@ -189,6 +201,11 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
         settings.limits.query_bytes = usize::try_from(bytes.as_u64()).context("--memory-max")?;
     }
     Ok(settings)
+}
+
+/// An address and port.
+fn address(text: &str) -> Result<SocketAddr> {
+    text.parse().ok().context("wanted ADDRESS:PORT such as 127.0.0.1:5514")
 }
 
 /// An age, such as 30d.

@@ -18,7 +18,7 @@
 //! events   the writer of the store: a queue, the thread that appends, refused events; followers; upkeep - Intake, Follow, Upkeep
 //! queries  SQL of others, each query in a process of its own, which the system limits - Queries, run_queries
 //! routes   what each path answers: tables, /query, /events, ingestion, /sources, alerts, the page - read::get, State
-//! server   sockets and connections, plain and encrypted; from a request to its answer; /ready - Server, Service, Ready
+//! server   sockets and connections, plain and encrypted; from a request to its answer; /ready; syslog - Server, Service, Ready, Syslog
 //! ```
 //!
 //! A short query runs on the thread that serves connections, with 100,000 steps of SQLite and 256 KB. If that is not enough,

@@ -265,6 +265,8 @@ fn what_an_operator_writes_wrongly_is_told() {
         (&["--trust-proxy", "nginx"], "wanted an address such as 10.0.0.7"),
         (&["--path-prefix", "jird"], "is not a prefix of paths, such as /jird"),
         (&["--listen", "nowhere"], "wanted ADDRESS:PORT such as 127.0.0.1:8082, unix:PATH or systemd"),
+        (&["--syslog", "5514"], "wanted ADDRESS:PORT such as 127.0.0.1:5514"),
+        (&["--syslog", "127.0.0.1:0"], "syslog: messages become events of a store, and no store is served"),
     ] {
         let output =
             Command::new(JIRD).args(["serve", "tasks.db", "--write"]).args(args).current_dir(&folder.0).output();
@@ -272,6 +274,54 @@ fn what_an_operator_writes_wrongly_is_told() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(wanted), "{said}");
+    }
+}
+
+#[test]
+fn syslog_is_taken_where_it_says_and_times_without_a_zone_are_local() {
+    let folder = Folder::new("serve");
+    let mut command = Command::new(JIRD);
+    command.args(["serve", "log", "--write", "--listen", "127.0.0.1:0", "--syslog", "127.0.0.1:0"]);
+    command.args(["--syslog", "0.0.0.0:0"]).current_dir(&folder.0).env("TZ", "JST-9");
+    let mut child = Killed(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut errors = BufReader::new(child.0.stderr.take().unwrap());
+    let [served, near, far] = [(); 3].map(|()| {
+        let mut line = String::new();
+        errors.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    });
+    thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+    let near = near.strip_prefix("jird: taking syslog by UDP and TCP at ").unwrap();
+    let far = far.strip_prefix("jird: taking syslog by UDP and TCP at ").unwrap();
+    assert!(far.starts_with("0.0.0.0:") && far.ends_with(", from everyone who can reach it"), "{far}");
+    let mut socket = TcpStream::connect(near).unwrap();
+    for message in ["<13>Mar  5 2021 07:00:00 h a: with its year", "<13>2021-03-05T07:00:00Z h a: with its zone"] {
+        writeln!(socket, "{message}").unwrap();
+    }
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs() as i64;
+    let (year, month, day) = jird_store::time::date((now + 9 * 3600) / 86_400);
+    let name = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][month as usize - 1];
+    writeln!(socket, "<13>{name} {day:2} 12:00:00 h a: of today").unwrap();
+    drop(socket);
+    let today = jird_store::time::to_wide_text((jird_store::time::days(year, month, day) * 24 + 3) * 3_600_000_000_000);
+    let address = served.rsplit('/').next().unwrap();
+    let wanted = [
+        ("2021-03-04T22:00:00.000000000Z", "with its year"),
+        ("2021-03-05T07:00:00.000000000Z", "with its zone"),
+        (&today, "of today"),
+    ]
+    .map(|(time, text)| format!("{{\"@t\":\"{time}\",\"@l\":\"Information\",\"@m\":\"{text}\","));
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut socket = TcpStream::connect(address).unwrap();
+        write!(socket, "GET /events HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        if wanted.iter().all(|wanted| answer.contains(wanted)) {
+            break;
+        }
+        assert!(Instant::now() < until, "{answer}");
+        thread::sleep(Duration::from_millis(50));
     }
 }
 

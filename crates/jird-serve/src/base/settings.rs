@@ -18,6 +18,9 @@ pub struct Settings {
     pub sources: Vec<Source>,
     /// Where to listen.
     pub listen: Listen,
+    /// Where to take messages of syslog, by UDP and TCP: they become events of the store, which needs [`write`](Self::write).
+    /// The protocol knows no tokens, so whoever reaches such an address may send events.
+    pub syslog: Vec<SocketAddr>,
     /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
     /// that readers go on during a write.
     pub write: bool,
@@ -110,6 +113,8 @@ pub struct Limits {
     pub stall: Duration,
     /// The most connections. Others wait until one ends.
     pub connections: usize,
+    /// The most connections of syslog; one address may have a quarter of them. Others are closed.
+    pub syslog_connections: usize,
     /// The most requests at a time, after which the answer is 503.
     pub requests: usize,
     /// The most responses at a time that are too long to be kept in memory. Each takes a thread and a connection to the
@@ -139,6 +144,7 @@ impl Default for Limits {
             time: Duration::from_secs(30),
             stall: Duration::from_secs(30),
             connections: 1024,
+            syslog_connections: 256,
             requests: 512,
             streams: 64,
             followers: 128,
@@ -157,6 +163,7 @@ impl Settings {
         Self {
             sources: vec![Source { name: None, path: path.into() }],
             listen: SocketAddr::from(([127, 0, 0, 1], 0)).into(),
+            syslog: Vec::new(),
             write: false,
             sync: Sync::Interval(SYNC_INTERVAL),
             time_field: None,

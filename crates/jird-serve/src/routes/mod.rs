@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! read, change    tables                              paths, openapi  the description
-//! doors           ingestion endpoints: lines, the forms of Seq, Elasticsearch, OpenTelemetry and Loki, into a batch
+//! doors           ingestion endpoints: lines, the forms of Seq, Elasticsearch, OpenTelemetry, Loki and syslog, into a batch
 //! page            the page at /: HTML, a style sheet and a script
 //! state           what requests share                 events, facets, alerts  the event store
 //! ```

@@ -11,6 +11,7 @@ use crate::http::guard::check_origin;
 use crate::http::tls::{self, HTTP_2};
 use crate::server::service::Service;
 use crate::server::socket::{Accepted, Bound, Client};
+use crate::server::syslog::Syslog;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
 use hyper::body::Incoming;
@@ -20,6 +21,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::io::{self, IoSlice};
+use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -58,6 +60,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub struct Server {
     bound: Bound,
     address: Listen,
+    syslog: Syslog,
     service: Arc<Service>,
     tls: Option<Arc<RwLock<TlsAcceptor>>>,
     stopper: Stopper,
@@ -107,7 +110,8 @@ impl Server {
     ///
     /// # Errors
     /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
-    /// token, or if the token, an origin, the prefix of paths or the certificate is invalid.
+    /// token, if the token, an origin, the prefix of paths or the certificate is invalid, or if syslog has no store to
+    /// go to.
     #[expect(clippy::needless_pass_by_value, reason = "who has made settings is done with them")]
     pub fn bind(settings: Settings) -> Result<Self, Error> {
         // Before the socket is there, if possible.
@@ -118,13 +122,20 @@ impl Server {
         let (bound, address) = Bound::bind(&settings.listen)?;
         check_reach(&settings, &address)?;
         let (sender, is_stopped) = watch::channel(false);
-        let service = Arc::new(Service::new(&settings, &address, is_stopped.clone())?);
-        Ok(Self { bound, address, service, tls, stopper: Stopper(Arc::new(sender)), is_stopped })
+        let syslog = Syslog::bind(&settings.syslog)?;
+        let counts = (!settings.syslog.is_empty()).then(|| Arc::clone(&syslog.counts));
+        let service = Arc::new(Service::new(&settings, &address, is_stopped.clone(), counts)?);
+        Ok(Self { bound, address, syslog, service, tls, stopper: Stopper(Arc::new(sender)), is_stopped })
     }
 
     /// Where it listens: with the port that it got, or, if systemd passed the socket, what that is.
     pub fn address(&self) -> &Listen {
         &self.address
+    }
+
+    /// Where it takes messages of syslog, by UDP and TCP, with the ports that it got.
+    pub fn syslog(&self) -> &[SocketAddr] {
+        self.syslog.addresses()
     }
 
     /// What gives it other tokens and certificates.
@@ -160,12 +171,13 @@ impl Server {
     }
 
     async fn serve(self, runtime: &Runtime) -> Result<(), Error> {
-        let Self { bound, service, tls, stopper: _stopper, mut is_stopped, .. } = self;
+        let Self { bound, syslog, service, tls, stopper: _stopper, mut is_stopped, .. } = self;
         let listener = bound.listener().map_err(|error| Error::because("listening", error))?;
         let watch = runtime.spawn(look_at_schema(Arc::clone(&service)));
         let follow = runtime.spawn(follow(Arc::clone(&service)));
         let alerts = runtime.spawn(watch_alerts(Arc::clone(&service)));
         let upkeep = service.upkeep().map(|upkeep| runtime.spawn(look_after_store(upkeep)));
+        let syslog = runtime.spawn(syslog.receive(Arc::clone(&service), is_stopped.clone()));
         let limits = service.limits();
         let places = Arc::new(Semaphore::new(limits.connections));
         let strangers = Strangers::default();
@@ -206,7 +218,7 @@ impl Server {
         upkeep.iter().for_each(JoinHandle::abort);
         let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         // Those that take longer are cut.
-        let _ = timeout(GRACE, places.acquire_many(all)).await;
+        let _ = timeout(GRACE, async { tokio::join!(places.acquire_many(all), syslog) }).await;
         Ok(())
     }
 }

@@ -22,8 +22,9 @@ use crate::routes::openapi;
 use crate::routes::page::page;
 use crate::routes::read::{self, Wanted};
 use crate::routes::served;
-use crate::routes::state::State;
+use crate::routes::state::{EventStore, State};
 use crate::server::ready::Ready;
+use crate::server::syslog;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
@@ -48,12 +49,23 @@ pub(crate) struct Service {
     ready: Ready,
     journal: Arc<Journal>,
     places: Arc<Semaphore>,
+    /// What came by syslog, if the server takes it.
+    syslog: Option<Arc<syslog::Counts>>,
 }
 
 impl Service {
-    pub(crate) fn new(settings: &Settings, address: &Listen, stopped: watch::Receiver<bool>) -> Result<Self, Error> {
+    pub(crate) fn new(
+        settings: &Settings,
+        address: &Listen,
+        stopped: watch::Receiver<bool>,
+        syslog: Option<Arc<syslog::Counts>>,
+    ) -> Result<Self, Error> {
         let forwarded = Forwarded::new(settings)?;
         let state = State::new(settings, stopped)?;
+        if syslog.is_some() && state.store.as_ref().is_none_or(|store| store.intake.is_none()) {
+            let message = "syslog: messages become events of a store, and no store is served that may be written to";
+            return Err(Error::new(message));
+        }
         Ok(Self {
             ready: Ready::new(&state),
             state,
@@ -61,6 +73,7 @@ impl Service {
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
             guard: Guard::new(address.tcp(), settings),
+            syslog,
         })
     }
 
@@ -106,6 +119,11 @@ impl Service {
     /// Ends what writes to the store.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         self.intake().map_or(Ok(()), Intake::finish)
+    }
+
+    /// The event store, if one is served.
+    pub(crate) fn store(&self) -> Option<&EventStore> {
+        self.state.store.as_ref()
     }
 
     fn intake(&self) -> Option<&Intake> {
@@ -296,6 +314,9 @@ impl Service {
                 }
                 if let Some(upkeep) = self.upkeep() {
                     upkeep.metrics(&mut metrics);
+                }
+                if let Some(syslog) = &self.syslog {
+                    syslog.metrics(&mut metrics);
                 }
                 Ok(text("text/plain; version=0.0.4", metrics.into_bytes()))
             }

@@ -31,6 +31,8 @@ pub(crate) const TASKS: &str = "
 /// A server of a database that goes with it.
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
+    /// Where it takes syslog.
+    pub(crate) syslog: Vec<SocketAddr>,
     pub(crate) path: PathBuf,
     pub(crate) reloader: Reloader,
     stopper: Stopper,
@@ -98,8 +100,9 @@ impl Service {
         let server = Server::bind(settings).unwrap();
         let (stopper, reloader) = (server.stopper(), server.reloader());
         let address = server.address().tcp().unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
+        let syslog = server.syslog().to_vec();
         let thread = std::thread::spawn(move || server.run().unwrap());
-        Self { address, path, reloader, stopper, thread: Some(thread), _folder: folder, _serving: serving }
+        Self { address, syslog, path, reloader, stopper, thread: Some(thread), _folder: folder, _serving: serving }
     }
 
     pub(crate) fn stop(&mut self) {

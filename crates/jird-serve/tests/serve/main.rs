@@ -35,4 +35,5 @@ mod seq;
 mod sharing;
 mod sources;
 mod streams;
+mod syslog;
 mod tls;

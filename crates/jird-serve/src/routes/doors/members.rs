@@ -35,6 +35,11 @@ impl<'t> Members<'t> {
         Ok(())
     }
 
+    /// As [`key_time`](Self::key_time), of a time that may be before 1970, or then.
+    pub(super) fn key_instant(&mut self, time: i64, key: &TimeKey) {
+        key.write(format!("\"{}\"", time::to_wide_text(time)).as_bytes(), self.text);
+    }
+
     /// A text, which is escaped where it must be.
     pub(super) fn text(&mut self, name: &str, text: &str) {
         let mut json = Vec::with_capacity(text.len() + 2);

@@ -1,4 +1,5 @@
-//! The ingestion endpoints: one of our own, and those that the clients of Seq, Elasticsearch, OpenTelemetry and Loki expect.
+//! The ingestion endpoints: one of our own, and those that the clients of Seq, Elasticsearch, OpenTelemetry and Loki expect;
+//! and the events of syslog, whose sockets are in `server`.
 //!
 //! Every endpoint checks access and the kind of the body, receives the body within limits and decompresses it, and puts
 //! its events straight into a batch, which is appended before the response is sent. Anything that is not a valid event
@@ -12,6 +13,7 @@ mod media;
 mod members;
 mod otlp;
 mod seq;
+pub(crate) mod syslog;
 mod taken;
 mod time_key;
 mod unpack;
