@@ -172,6 +172,8 @@ impl Problem {
         match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => Self::busy("the query took longer than this server allows"),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::busy("the database is locked"),
+            // Rows that were changed are read, too.
+            Some(ErrorCode::ConstraintViolation) => Self::of_statement(error),
             _ if is_of_schema(error) => Self::busy("the schema has changed just now: ask again"),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("reading the database: {error}")),
         }

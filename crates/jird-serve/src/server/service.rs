@@ -66,6 +66,9 @@ impl Service {
             let message = "syslog: messages become events of a store, and no store is served that may be written to";
             return Err(Error::new(message));
         }
+        if let Some(store) = state.store.as_ref().filter(|_| syslog.is_some()) {
+            doors::syslog::check(store.store.settings())?;
+        }
         Ok(Self {
             ready: Ready::new(&state),
             state,
@@ -101,6 +104,22 @@ impl Service {
                 self.journal.note(|object| alerts::tell(&alert, &checked, object));
             }
         }
+    }
+
+    /// Leave to keep a processor busy for a while.
+    pub(crate) async fn hand(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.state.hands).acquire_owned().await.ok()
+    }
+
+    /// Notes that the store takes no messages of syslog, and why, or that it does again.
+    pub(crate) fn note_syslog(&self, problem: Option<&str>) {
+        self.journal.note(|object| match problem {
+            Some(problem) => {
+                object.member("syslog", "waits");
+                object.member("problem", problem);
+            }
+            None => object.member("syslog", "goes on"),
+        });
     }
 
     /// What the store needs from time to time, if the server writes to it.

@@ -244,6 +244,37 @@ fn a_flood_by_tcp_loses_nothing() {
 }
 
 #[test]
+fn requests_do_not_wait_beside_a_flood() {
+    if !is_alone("syslog::requests_do_not_wait_beside_a_flood") {
+        return;
+    }
+    let service = service();
+    let block = "<13>1 - h a p m - n000001\n".repeat(2000);
+    let until = Instant::now() + Duration::from_secs(4);
+    let mut waits = Vec::new();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                let mut socket = connect(&service);
+                while Instant::now() < until {
+                    socket.write_all(block.as_bytes()).unwrap();
+                }
+            });
+        }
+        while Instant::now() < until {
+            let begun = Instant::now();
+            service.get("/health").is(200);
+            waits.push(begun.elapsed());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+    waits.sort_unstable();
+    // The machine of a test may be busy, too; without a thread of their own for messages, it was seconds.
+    assert!(waits[waits.len() / 2] < Duration::from_millis(200), "{waits:?}");
+    assert!(waits[waits.len() - 1] < Duration::from_millis(1500), "{waits:?}");
+}
+
+#[test]
 fn a_flood_by_udp_is_counted() {
     const SENT: u64 = 100_000;
     let mut service = service();

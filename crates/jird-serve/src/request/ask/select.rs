@@ -42,13 +42,7 @@ impl Selection {
         value: &str,
         parameters: Vec<(&'p str, &'p str)>,
     ) -> Result<(Selected, Vec<(&'p str, &'p str)>), Problem> {
-        let (selected, rest) = self.within(&Scope::of(table), value, parameters)?;
-        let mut seen: Vec<&str> = selected.picks.iter().map(|pick| pick.name.as_str()).collect();
-        seen.sort_unstable();
-        match seen.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(Problem::bad(format!("select has {:?} twice", pair[0]))),
-            None => Ok((selected, rest)),
-        }
+        self.within(&Scope::of(table), value, parameters)
     }
 
     fn within<'p>(
@@ -91,7 +85,12 @@ impl Selection {
                 selected.picks.push(Pick::new(field.column, alias.unwrap_or(&field.name), field.kind, field.sql));
             }
         }
-        Ok((selected, parameters))
+        let mut seen: Vec<&str> = selected.picks.iter().map(|pick| pick.name.as_str()).collect();
+        seen.sort_unstable();
+        match seen.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(Problem::bad(format!("select has {:?} twice", pair[0]))),
+            None => Ok((selected, parameters)),
+        }
     }
 }
 
@@ -105,21 +104,28 @@ struct Own<'p> {
     rest: Vec<(&'p str, &'p str)>,
 }
 
+/// Names that are about the rows of a request, whatever tables are in brackets.
+const REQUEST: [&str; 7] = ["order", "limit", "offset", "and", "or", "not.and", "not.or"];
+
 fn own<'p>(table: &Table, name: &str, parameters: Vec<(&'p str, &'p str)>) -> Result<Own<'p>, Problem> {
     let mut own = Own { is_there: None, within: Vec::new(), rest: Vec::new() };
     for (parameter, value) in parameters {
-        let after = parameter.strip_prefix(name).filter(|_| table.column(parameter).is_none());
+        let is_free = table.column(parameter).is_none() && !REQUEST.contains(&parameter);
+        let after = parameter.strip_prefix(name).filter(|_| is_free);
         match after.map(|after| (after, after.strip_prefix('.'))) {
             Some((_, Some(after))) => own.within.push((after, value)),
             Some(("", None)) => {
-                own.is_there = match value {
-                    "is.null" => Some(false),
-                    "not.is.null" => Some(true),
+                let is_there = match value {
+                    "is.null" => false,
+                    "not.is.null" => true,
                     _ => {
-                        return Err(Problem::bad(format!(
-                            "a table has the conditions {name}=is.null and {name}=not.is.null"
-                        )));
+                        let detail =
+                            format!("{name} is a table in brackets: it takes {name}=is.null or {name}=not.is.null");
+                        return Err(Problem::bad(detail));
                     }
+                };
+                if own.is_there.replace(is_there).is_some() {
+                    return Err(Problem::bad(format!("the query has {name} twice")));
                 }
             }
             _ => own.rest.push((parameter, value)),
@@ -180,7 +186,8 @@ impl Selection {
         } else {
             format!("(select {object} {rows} limit 1)")
         };
-        Ok((sql, format!("exists (select 1 from {table} as {name} where {belongs})")))
+        let of_page = if counts { format!("from {table} as {name} where {belongs}") } else { rows };
+        Ok((sql, format!("exists (select 1 {of_page})")))
     }
 
     /// Conditions after others, with their parameters.

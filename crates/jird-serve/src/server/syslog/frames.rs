@@ -47,7 +47,7 @@ pub(super) enum Frame<'b> {
 }
 
 /// Which frame it is, before it is borrowed.
-enum Kind {
+enum Outcome {
     Message,
     Long,
     Cut,
@@ -102,13 +102,13 @@ impl Frames {
         let (kind, range) = self.cut(is_end)?;
         let bytes = &self.bytes[range];
         Some(match kind {
-            Kind::Message => Frame::Message(bytes),
-            Kind::Long => Frame::Long(bytes),
-            Kind::Cut => Frame::Cut(bytes),
+            Outcome::Message => Frame::Message(bytes),
+            Outcome::Long => Frame::Long(bytes),
+            Outcome::Cut => Frame::Cut(bytes),
         })
     }
 
-    fn cut(&mut self, is_end: bool) -> Option<(Kind, Range<usize>)> {
+    fn cut(&mut self, is_end: bool) -> Option<(Outcome, Range<usize>)> {
         self.pass_over();
         let rest = &self.bytes[self.start..];
         match Begin::of(rest, is_end) {
@@ -141,37 +141,37 @@ impl Frames {
     }
 
     /// A message of this length from here on.
-    fn counted(&mut self, at: usize, len: usize, is_end: bool) -> Option<(Kind, Range<usize>)> {
+    fn counted(&mut self, at: usize, len: usize, is_end: bool) -> Option<(Outcome, Range<usize>)> {
         let came = self.bytes.len() - at;
         if len > self.limit {
             (self.start, self.skip) = (at, Skip::Bytes(len));
-            return Some((Kind::Long, at..at + came.min(len).min(HEAD_BYTES)));
+            return Some((Outcome::Long, at..at + came.min(len).min(HEAD_BYTES)));
         }
         if came >= len {
             self.start = at + len;
-            return Some((Kind::Message, at..at + len));
+            return Some((Outcome::Message, at..at + len));
         }
         is_end.then(|| {
             self.start = self.bytes.len();
-            (Kind::Cut, at..self.start)
+            (Outcome::Cut, at..self.start)
         })
     }
 
-    fn line(&mut self, is_end: bool) -> Option<(Kind, Range<usize>)> {
+    fn line(&mut self, is_end: bool) -> Option<(Outcome, Range<usize>)> {
         let start = self.start;
         let unseen = &self.bytes[start + self.searched..];
         let end = memchr2(b'\n', 0, unseen).map(|len| start + self.searched + len);
         let (kind, range) = match end {
             None if self.len() > self.limit => {
                 self.skip = Skip::Line;
-                (Kind::Long, start..start + HEAD_BYTES.min(self.len()))
+                (Outcome::Long, start..start + HEAD_BYTES.min(self.len()))
             }
             None if !is_end => {
                 self.searched = self.len();
                 return None;
             }
-            Some(end) if end - start > self.limit => (Kind::Long, start..start + HEAD_BYTES.min(end - start)),
-            end => (Kind::Message, start..end.unwrap_or(self.bytes.len())),
+            Some(end) if end - start > self.limit => (Outcome::Long, start..start + HEAD_BYTES.min(end - start)),
+            end => (Outcome::Message, start..end.unwrap_or(self.bytes.len())),
         };
         (self.start, self.searched) = (end.unwrap_or(self.bytes.len()), 0);
         Some((kind, range))

@@ -64,7 +64,7 @@ impl Syslog {
     /// Takes messages until the server is told to stop, and ends when all that came is appended.
     ///
     /// # Errors
-    /// If the runtime cannot wait for the sockets.
+    /// If the runtime cannot wait for the sockets, or if messages are lost that had come.
     pub(crate) async fn receive(self, service: Arc<Service>, is_stopped: watch::Receiver<bool>) -> Result<(), Error> {
         let failed = |error| Error::because("listening for syslog", error);
         let limits = service.limits();
@@ -82,7 +82,7 @@ impl Syslog {
             let _ = task.await;
         }
         connections.all_gone().await;
-        Ok(())
+        reception.finish()
     }
 }
 

@@ -6,6 +6,7 @@
 use super::counts::Counts;
 use super::frames::{Frame, Frames};
 use super::{LAST_PAUSE, LAST_TIME};
+use crate::base::error::Error;
 use crate::events::intake::{Intake, Refused};
 use crate::routes::doors::syslog::{Events, trimmed};
 use crate::routes::state::EventStore;
@@ -13,7 +14,8 @@ use crate::server::service::Service;
 use core::pin::pin;
 use jird_store::{Batch, BatchBuilder};
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
@@ -38,8 +40,25 @@ pub(super) struct Reception {
     pub(super) counts: Arc<Counts>,
     is_stopped: watch::Receiver<bool>,
     turns: Semaphore,
+    /// The store takes nothing.
+    is_stuck: AtomicBool,
+    lost: Mutex<Lost>,
     /// The longest message.
     pub(super) limit: usize,
+}
+
+/// Messages that the store did not take before the server ended.
+#[derive(Default)]
+struct Lost {
+    messages: u64,
+    reason: String,
+}
+
+impl Lost {
+    fn add(&mut self, messages: u64, reason: String) {
+        self.messages += messages;
+        self.reason = reason;
+    }
 }
 
 /// Messages that become a batch.
@@ -63,58 +82,88 @@ impl Reception {
         let intake = service.store()?.intake.clone()?;
         let events = Events::new(intake.settings());
         let limit = service.limits().body_bytes.min(MESSAGE_BYTES_MAX);
-        Some(Self { service, intake, events, counts, is_stopped, turns: Semaphore::new(TURNS), limit })
+        Some(Self {
+            service,
+            intake,
+            events,
+            counts,
+            is_stopped,
+            turns: Semaphore::new(TURNS),
+            is_stuck: AtomicBool::new(false),
+            lost: Mutex::default(),
+            limit,
+        })
     }
 
-    /// Takes the messages of a connection that are there as a whole, and at its end what is left.
-    pub(super) async fn take_frames(&self, frames: &mut Frames, is_end: bool) {
+    /// Takes the messages of a connection that are there as a whole, and at its end what is left. `None` after a bug.
+    pub(super) async fn take_frames(self: &Arc<Self>, frames: Frames, is_end: bool) -> Option<Frames> {
         let _turn = self.turns.acquire().await;
         let arrival = now();
-        let take = |taking: &mut Taking<'_, '_, '_>| {
+        let take = move |frames: &mut Frames, taking: &mut Taking<'_, '_, '_>| {
             while let Some(frame) = frames.next(is_end) {
                 taking.add(&frame, arrival);
             }
         };
-        self.take(take).await;
+        self.take(frames, take).await
     }
 
-    /// Takes what `work` adds, and ends when that is durable.
-    pub(super) async fn take(&self, work: impl FnOnce(&mut Taking<'_, '_, '_>)) {
-        let (batch, refused) = Batch::build(self.intake.settings(), 0, |builder| {
-            let mut taking = Taking { reception: self, builder, text: Vec::new(), refused: Vec::new() };
-            work(&mut taking);
-            taking.refused
-        });
-        if !refused.is_empty() {
-            self.counts.refuse(refused.len() as u64);
-            self.set_aside(refused).await;
-        }
+    /// Takes what `work` adds, and ends when that is durable. The work is done apart from the threads that serve connections.
+    pub(super) async fn take<F: Send + 'static>(
+        self: &Arc<Self>,
+        mut from: F,
+        work: impl FnOnce(&mut F, &mut Taking<'_, '_, '_>) + Send + 'static,
+    ) -> Option<F> {
+        let hand = self.service.hand().await;
+        let reception = Arc::clone(self);
+        let make = move || {
+            let _hand = hand;
+            let (batch, refused) = Batch::build(reception.intake.settings(), 0, |builder| {
+                let mut taking = Taking { reception: &reception, builder, text: Vec::new(), refused: Vec::new() };
+                work(&mut from, &mut taking);
+                taking.refused
+            });
+            if !refused.is_empty() {
+                reception.counts.refuse(refused.len() as u64);
+                let refused: Vec<_> = refused.iter().map(Refusal::of_quarantine).collect();
+                reception.intake.quarantine.take(NAME, &refused, 0);
+            }
+            (batch, from)
+        };
+        let (batch, from) = spawn_blocking(make).await.ok()?;
         if !batch.is_empty() {
             self.append(batch).await;
         }
-    }
-
-    /// Writes what was refused to its file, which may take its time.
-    async fn set_aside(&self, refused: Vec<Refusal>) {
-        let intake = Arc::clone(&self.intake);
-        let write = move || {
-            let refused: Vec<_> = refused.iter().map(Refusal::of_quarantine).collect();
-            intake.quarantine.take(NAME, &refused, 0);
-        };
-        let _ = spawn_blocking(write).await;
+        Some(from)
     }
 
     async fn append(&self, batch: Batch) {
         let mut is_stopped = self.is_stopped.clone();
-        while self.intake.append(batch.clone(), PATIENCE).await.is_err() {
+        while let Err(problem) = self.intake.append(batch.clone(), PATIENCE).await {
             if *is_stopped.borrow() {
                 self.counts.lose(batch.events());
+                self.lost.lock().unwrap_or_else(PoisonError::into_inner).add(batch.events(), problem.to_string());
                 return;
+            }
+            if !self.is_stuck.swap(true, Relaxed) {
+                self.service.note_syslog(Some(&problem.to_string()));
             }
             // Then it is tried a last time.
             let _ = timeout(RETRY, is_stopped.wait_for(|stopped| *stopped)).await;
         }
+        if self.is_stuck.swap(false, Relaxed) {
+            self.service.note_syslog(None);
+        }
         self.service.store().into_iter().for_each(EventStore::appended);
+    }
+
+    /// # Errors
+    /// If the store did not take messages before the server ended.
+    pub(super) fn finish(&self) -> Result<(), Error> {
+        let Lost { messages, reason } = &*self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        if *messages == 0 {
+            return Ok(());
+        }
+        Err(Error::new(format!("{messages} syslog messages that had come are lost: {reason}")))
     }
 
     /// What tells a socket when to end.

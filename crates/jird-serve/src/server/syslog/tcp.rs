@@ -35,10 +35,13 @@ async fn receive(reception: Arc<Reception>, socket: TcpStream, _place: Place) {
     while let Some(Ok(())) = ending.next(socket.readable()).await {
         match socket.try_read_buf(frames.room()) {
             Ok(0) => break,
-            Ok(_) => reception.take_frames(&mut frames, false).await,
+            Ok(_) => {
+                let Some(rest) = reception.take_frames(frames, false).await else { return };
+                frames = rest;
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => frames.rest(),
             Err(_) => break,
         }
     }
-    reception.take_frames(&mut frames, true).await;
+    reception.take_frames(frames, true).await;
 }

@@ -4,7 +4,7 @@
 //! the system drops before that, because the buffer of the socket is full, is counted by the system alone.
 
 use super::frames::{Frame, without_length};
-use super::reception::{Reception, now};
+use super::reception::{Reception, Taking, now};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UdpSocket;
@@ -67,22 +67,26 @@ pub(super) async fn receive(reception: Arc<Reception>, socket: UdpSocket) {
 
 /// Appends datagrams until nothing more comes.
 async fn append(reception: Arc<Reception>, queue: Arc<Queue>) {
-    while let Some(Waiting { bytes, datagrams, .. }) = queue.next().await {
-        let (mut start, mut rest) = (0, &datagrams[..]);
-        while !rest.is_empty() {
+    while let Some(mut waiting) = queue.next().await {
+        let (mut start, mut first) = (0, 0);
+        while first < waiting.datagrams.len() {
+            let (from, limit) = (start, reception.limit);
+            let rest = &waiting.datagrams[first..];
             let count = rest.iter().take_while(|(end, _)| end - start <= PIECE_BYTES).count().max(1);
-            let (piece, after) = rest.split_at(count);
-            let take = reception.take(|taking| {
-                for (end, arrival) in piece {
-                    let datagram = without_length(&bytes[start..*end]);
-                    let is_long = datagram.len() > reception.limit;
+            let take = move |waiting: &mut Waiting, taking: &mut Taking<'_, '_, '_>| {
+                let mut start = from;
+                for (end, arrival) in &waiting.datagrams[first..first + count] {
+                    let datagram = without_length(&waiting.bytes[start..*end]);
+                    let is_long = datagram.len() > limit;
                     let frame = if is_long { Frame::Long(datagram) } else { Frame::Message(datagram) };
                     taking.add(&frame, *arrival);
                     start = *end;
                 }
-            });
-            take.await;
-            rest = after;
+            };
+            start = waiting.datagrams[first + count - 1].0;
+            first += count;
+            let Some(back) = reception.take(waiting, take).await else { break };
+            waiting = back;
         }
     }
 }

@@ -7,7 +7,7 @@
 //! The time may have a year, decimals, or the form of RFC 3339. A time without a zone is the local time of this machine, and one
 //! without a year is in the year that brings it nearest to now.
 
-use super::Message;
+use super::SyslogMessage;
 use core::ops::Range;
 use jird_formats::caught;
 use jird_store::time::{date, days};
@@ -16,7 +16,7 @@ use syslog_loose::{IncompleteDate, Variant, parse_message_with_year_exact};
 /// What a message says.
 ///
 /// Without a priority, it must have a program with a colon: otherwise any line that begins with a time would have one.
-pub(super) fn read(text: &str, has_priority: bool, now: i64) -> Option<Message<'_>> {
+pub(super) fn read(text: &str, has_priority: bool, now: i64) -> Option<SyslogMessage<'_>> {
     let mut head = Head::read(text, now)?;
     if head.is_bare()
         && let Some((nanoseconds, len)) = decimals(&text[head.end..])
@@ -39,13 +39,13 @@ pub(super) fn read(text: &str, has_priority: bool, now: i64) -> Option<Message<'
     } else {
         content.trim_start_matches(' ')
     };
-    Some(Message {
+    Some(SyslogMessage {
         time: Some(head.time),
         host: text_of(head.host),
         app: text_of(head.app),
         procid: text_of(head.procid),
         text: content,
-        ..Message::default()
+        ..SyslogMessage::default()
     })
 }
 
@@ -82,11 +82,15 @@ impl Head {
             procid.as_ref().map_or(app.end, |procid| procid.end + 1)
         } else if let Some(host) = &host {
             host.end
-        } else if let Some(element) = parsed.structured_data.first() {
-            start_of(element.id)?.checked_sub(1)?
         } else {
-            let before = text.get(..start_of(parsed.msg)?)?.trim_end();
-            before.len() - usize::from(before.ends_with('-'))
+            // What the parser has passed over since the time is part of the text.
+            let before = text.get(..start_of(parsed.msg)?)?;
+            let is_time = |word: &&str| word.contains(':') && word.starts_with(|first: char| first.is_ascii_digit());
+            before
+                .split(' ')
+                .find(is_time)
+                .and_then(|time| Some(start_of(time)? + time.len()))
+                .unwrap_or(before.trim_end().len())
         };
         text.is_char_boundary(end).then_some(Self { time, host, app, procid, end })
     }

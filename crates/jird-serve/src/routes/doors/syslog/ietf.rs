@@ -3,12 +3,12 @@
 //! The text must have the version 1, a time or `-`, and the four names; otherwise it has another form. It may have several
 //! spaces where the RFC has one, and no structured data, and names may be longer than the RFC allows.
 
-use super::Message;
+use super::SyslogMessage;
 use super::data;
 use jird_store::time;
 
 /// What a message says.
-pub(super) fn read(text: &str) -> Option<Message<'_>> {
+pub(super) fn read(text: &str) -> Option<SyslogMessage<'_>> {
     let mut rest = text.strip_prefix("1 ")?;
     let mut token = || {
         let start = rest.trim_start_matches(' ');
@@ -18,14 +18,15 @@ pub(super) fn read(text: &str) -> Option<Message<'_>> {
     };
     let time = match token()? {
         NIL => None,
-        time => Some(time::of_text(time.as_bytes())?),
+        // A date alone is none.
+        time => Some(time::of_text(time.as_bytes()).filter(|_| time.contains(['T', 't']))?),
     };
     let mut name = || token().map(|name| Some(name).filter(|name| *name != NIL));
     let (host, app, procid, msgid) = (name()?, name()?, name()?, name()?);
     let (data, text) = data::read(rest.trim_start_matches(' '));
     // rsyslog writes a second space; more of them indent the text.
     let text = text.strip_prefix(' ').filter(|text| !text.starts_with(' ')).unwrap_or(text);
-    Some(Message { time, host, app, procid, msgid, data, text })
+    Some(SyslogMessage { time, host, app, procid, msgid, data, text })
 }
 
 /// What stands for a name, a time or data that are not known.

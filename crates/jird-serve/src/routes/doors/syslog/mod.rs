@@ -12,7 +12,9 @@ mod ietf;
 
 use super::members::Members;
 use super::time_key::TimeKey;
+use crate::base::error::Error;
 use data::Element;
+use jird::record::Step;
 use jird_store::Settings;
 use syslog_loose::{SyslogFacility, SyslogSeverity, decompose_pri};
 
@@ -23,6 +25,21 @@ const TAG_BYTES_MAX: usize = 48;
 /// Names of levels, by severity.
 const LEVELS: [&str; 8] = ["Fatal", "Fatal", "Fatal", "Error", "Warning", "Information", "Information", "Debug"];
 
+/// The names of members, but for that of the time.
+const MEMBERS: [&str; 9] = ["@l", "@m", "facility", "severity", "host", "app", "procid", "msgid", "sd"];
+
+/// # Errors
+/// If a store has its times where events of messages have something else.
+pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
+    match settings.time_field.steps().first() {
+        Some(Step::Key(key)) if MEMBERS.contains(&&**key) => Err(Error::new(format!(
+            "syslog: the store has the times of its events in {key:?}, which is another member of a message's event: take \
+             a store with another --time-field"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Makes events for a store.
 pub(crate) struct Events {
     time_key: TimeKey,
@@ -30,7 +47,7 @@ pub(crate) struct Events {
 
 /// What a message says, after its priority. What it does not say, or says is nil, is `None`.
 #[derive(Debug, Default)]
-struct Message<'m> {
+struct SyslogMessage<'m> {
     /// Nanoseconds since 1970.
     time: Option<i64>,
     host: Option<&'m str>,
@@ -89,7 +106,7 @@ fn priority(message: &str) -> Option<(u8, &str)> {
     Some((priority, rest))
 }
 
-fn read(text: &str, has_priority: bool, arrival: i64) -> Message<'_> {
+fn read(text: &str, has_priority: bool, arrival: i64) -> SyslogMessage<'_> {
     // The parser of the older forms would take it for a priority.
     let is_known = !text.starts_with('<');
     let known = if is_known { ietf::read(text).or_else(|| bsd::read(text, has_priority, arrival)) } else { None };
@@ -97,7 +114,7 @@ fn read(text: &str, has_priority: bool, arrival: i64) -> Message<'_> {
 }
 
 /// A message without a head, as Python's `SysLogHandler` sends it: `<14>shop: ready` and `<14>shop[7]: ready` name a program.
-fn plain(text: &str, has_priority: bool) -> Message<'_> {
+fn plain(text: &str, has_priority: bool) -> SyslogMessage<'_> {
     let tag = || {
         let (tag, text) = text.split_once(": ").filter(|_| has_priority)?;
         let (app, procid) = match tag.strip_suffix(']').and_then(|tag| tag.split_once('[')) {
@@ -110,9 +127,14 @@ fn plain(text: &str, has_priority: bool) -> Message<'_> {
         };
         // A number is one that routers count their messages with.
         let is_app = is_name(app) && !app.starts_with(|first: char| first.is_ascii_digit());
-        (is_app && procid.is_none_or(is_name)).then_some(Message { app: Some(app), procid, text, ..Message::default() })
+        (is_app && procid.is_none_or(is_name)).then_some(SyslogMessage {
+            app: Some(app),
+            procid,
+            text,
+            ..SyslogMessage::default()
+        })
     };
-    tag().unwrap_or(Message { text, ..Message::default() })
+    tag().unwrap_or(SyslogMessage { text, ..SyslogMessage::default() })
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use super::check as check_settings;
 use super::*;
 use jird_store::time;
 
@@ -236,5 +237,70 @@ fn any_bytes_are_an_event() {
         assert!(tree["@m"].as_str().is_some() && tree["@t"].as_str().is_some(), "{event}");
         // Whatever became of its form, nothing is lost.
         assert!(event.contains("END"), "{event}");
+    }
+}
+
+/// A parser of others passes over words beside a dash.
+#[test]
+fn no_word_is_lost_wherever_dashes_and_colons_stand() {
+    for (message, text) in [
+        ("<13>Mar  6 07:00:00 hostz - textC", "hostz - textC"),
+        ("<13>Mar  6 07:00:00 hostx -: textA", "hostx -: textA"),
+        ("<13>Mar 5 07:00:00 appC[77] - x", "appC[77] - x"),
+        ("<13>2024-03-05T07:00:00Z a.b.c -: x", "a.b.c -: x"),
+        ("<13>Mar 5 07:00:00 10:30 - x", "10:30 - x"),
+    ] {
+        assert!(event(message.as_bytes()).contains(&format!("\"@m\":\"{text}\"")), "{}", event(message.as_bytes()));
+    }
+    let words = [
+        "-",
+        "-:",
+        ":",
+        "host1",
+        "app2:",
+        "app3[44]:",
+        "app5[66]",
+        "text7",
+        "[a8 b9=\"c\"]",
+        "10:30",
+        "2024",
+        "UTC",
+        "<7>",
+    ];
+    let times = [
+        "Mar  6 07:00:00",
+        "Mar 6 07:00:00.25",
+        "2024-03-06T07:00:00Z",
+        "Mar 6 2024 07:00:00",
+        "1 2024-03-06T07:00:00Z",
+    ];
+    let mut dice = 1_usize;
+    let mut below = |most: usize| {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % most
+    };
+    for _ in 0..20_000 {
+        let rest: Vec<&str> = (0..1 + below(6)).map(|_| words[below(words.len())]).collect();
+        let message = format!("<13>{} {}", times[below(times.len())], rest.join(" "));
+        let event = event(message.as_bytes());
+        for word in rest.iter().flat_map(|word| word.split(|char: char| !char.is_alphanumeric())) {
+            assert!(event.contains(word), "{message}: {word}: {event}");
+        }
+    }
+}
+
+#[test]
+fn a_date_alone_is_no_time_of_rfc_5424() {
+    check_plain(
+        "<13>1 2024-03-05 07:00:00 h a p m - x",
+        r#""@l":"Information","@m":"1 2024-03-05 07:00:00 h a p m - x","facility":"user","severity":"notice""#,
+    );
+}
+
+#[test]
+fn a_store_with_times_in_a_member_of_messages_is_refused() {
+    for (field, is_fine) in [("@t", true), ("time", true), ("host", false), ("@m", false), ("sd", false)] {
+        let settings = Settings { time_field: jird::Path::root().key(field), ..Settings::default() };
+        assert_eq!(check_settings(&settings).is_ok(), is_fine, "{field}");
     }
 }
