@@ -153,7 +153,11 @@ pub(crate) fn run(args: ServeArgs) -> Result<Outcome> {
             say(&format!("taking syslog by UDP and TCP at {address}{reach}"));
         }
     }
-    server.run()?;
+    if let Err(error) = server.run() {
+        // What went wrong decides the exit code, and not a signal that came before.
+        std::mem::forget(ended);
+        return Err(error.into());
+    }
     // Only a signal stops it, and its thread ends the command with the signal's exit code.
     drop(ended);
     loop {

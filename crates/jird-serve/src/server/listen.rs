@@ -152,7 +152,7 @@ impl Server {
     /// that take long.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system gives no threads, or if messages of syslog are lost that had come.
     pub fn run(self) -> Result<(), Error> {
         let limits = self.service.limits();
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -218,8 +218,9 @@ impl Server {
         upkeep.iter().for_each(JoinHandle::abort);
         let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         // Those that take longer are cut.
-        let _ = timeout(GRACE, async { tokio::join!(places.acquire_many(all), syslog) }).await;
-        Ok(())
+        let (_, received) = tokio::join!(timeout(GRACE, places.acquire_many(all)), timeout(GRACE, syslog));
+        let late = |_| Error::new("syslog messages that had come may be lost: the store was too slow to take them");
+        received.map_err(late)?.unwrap_or(Ok(()))
     }
 }
 
