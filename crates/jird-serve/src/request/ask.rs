@@ -67,7 +67,7 @@ impl<'t> Ask<'t> {
         if let Some(select) = select {
             let mut selection = Selection::default();
             let all = rest.len();
-            let (Selected { picks, inner }, others) = selection.read(table, select, rest)?;
+            let Selected { picks, inner, rest: others } = selection.read(table, select, rest)?;
             ask.has_nested = others.len() < all;
             (ask.picks, ask.inner, ask.values, rest) = (Cow::Owned(picks), inner, selection.values, others);
         }

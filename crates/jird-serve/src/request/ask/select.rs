@@ -17,10 +17,15 @@ use std::borrow::Cow;
 const DEPTH_MAX: usize = 4;
 
 /// What a `select` asks for; and the conditions that rows of other tables are there, or are not.
-pub(super) struct Selected {
+pub(super) struct Selected<'p> {
     pub(super) picks: Vec<Pick>,
     pub(super) inner: Vec<String>,
+    /// The parameters that are for no table in brackets.
+    pub(super) rest: Parameters<'p>,
 }
+
+/// Names and values.
+type Parameters<'p> = Vec<(&'p str, &'p str)>;
 
 /// A `select` as it is read, with what parameters say of tables in brackets.
 #[derive(Default)]
@@ -32,7 +37,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Reads a `select`. Parameters that are not for tables in brackets come back.
+    /// Reads a `select`.
     ///
     /// # Errors
     /// 400 if something is unknown, or there twice.
@@ -40,8 +45,8 @@ impl Selection {
         &mut self,
         table: &Table,
         value: &str,
-        parameters: Vec<(&'p str, &'p str)>,
-    ) -> Result<(Selected, Vec<(&'p str, &'p str)>), Problem> {
+        parameters: Parameters<'p>,
+    ) -> Result<Selected<'p>, Problem> {
         self.within(&Scope::of(table), value, parameters)
     }
 
@@ -49,10 +54,10 @@ impl Selection {
         &mut self,
         scope: &Scope<'_>,
         value: &str,
-        mut parameters: Vec<(&'p str, &'p str)>,
-    ) -> Result<(Selected, Vec<(&'p str, &'p str)>), Problem> {
+        mut parameters: Parameters<'p>,
+    ) -> Result<Selected<'p>, Problem> {
         let table = scope.table;
-        let mut selected = Selected { picks: Vec::new(), inner: Vec::new() };
+        let mut selected = Selected { picks: Vec::new(), inner: Vec::new(), rest: Vec::new() };
         for item in items(value)? {
             let item = item.trim();
             if item == "*" {
@@ -89,7 +94,7 @@ impl Selection {
         seen.sort_unstable();
         match seen.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(Problem::bad(format!("select has {:?} twice", pair[0]))),
-            None => Ok((selected, parameters)),
+            None => Ok(Selected { rest: parameters, ..selected }),
         }
     }
 }
@@ -99,15 +104,15 @@ struct Own<'p> {
     /// Whether it must have rows: `comments=not.is.null`.
     is_there: Option<bool>,
     /// Those that are about its rows: `comments.id=gt.5`, without its name.
-    within: Vec<(&'p str, &'p str)>,
+    within: Parameters<'p>,
     /// All others.
-    rest: Vec<(&'p str, &'p str)>,
+    rest: Parameters<'p>,
 }
 
 /// Names that are about the rows of a request, whatever tables are in brackets.
 const REQUEST: [&str; 7] = ["order", "limit", "offset", "and", "or", "not.and", "not.or"];
 
-fn own<'p>(table: &Table, name: &str, parameters: Vec<(&'p str, &'p str)>) -> Result<Own<'p>, Problem> {
+fn own<'p>(table: &Table, name: &str, parameters: Parameters<'p>) -> Result<Own<'p>, Problem> {
     let mut own = Own { is_there: None, within: Vec::new(), rest: Vec::new() };
     for (parameter, value) in parameters {
         let is_free = table.column(parameter).is_none() && !REQUEST.contains(&parameter);
@@ -153,7 +158,7 @@ impl Selection {
         scope: &Scope<'_>,
         link: &Link,
         value: &str,
-        parameters: Vec<(&str, &str)>,
+        parameters: Parameters<'_>,
     ) -> Result<(String, String), Problem> {
         let other = link.other()?;
         // The other table may be the same one, so it goes by a name of its own.
@@ -161,9 +166,9 @@ impl Selection {
         let counts = link.is_many && ["count", "count()"].contains(&value) && other.column(value).is_none();
         let value = if value.is_empty() || counts { "*" } else { value };
         self.depth += 1;
-        let (Selected { picks, inner }, own) = self.within(&inside, value, parameters)?;
+        let Selected { picks, inner, rest } = self.within(&inside, value, parameters)?;
         self.depth -= 1;
-        let slice = Slice::new(&inside, &own)?;
+        let slice = Slice::new(&inside, &rest)?;
         let mut belongs = link.is_of(scope, &inside);
         for condition in inner {
             belongs = belongs + " and " + &condition;

@@ -280,7 +280,7 @@ fn no_word_is_lost_wherever_dashes_and_colons_stand() {
         (dice >> 33) % most
     };
     for _ in 0..20_000 {
-        let rest: Vec<&str> = (0..1 + below(6)).map(|_| words[below(words.len())]).collect();
+        let rest: Vec<&str> = (0..=below(6)).map(|_| words[below(words.len())]).collect();
         let message = format!("<13>{} {}", times[below(times.len())], rest.join(" "));
         let event = event(message.as_bytes());
         for word in rest.iter().flat_map(|word| word.split(|char: char| !char.is_alphanumeric())) {
