@@ -269,9 +269,10 @@ fn requests_do_not_wait_beside_a_flood() {
         }
     });
     waits.sort_unstable();
-    // The machine of a test may be busy, too; without a thread of their own for messages, it was seconds.
-    assert!(waits[waits.len() / 2] < Duration::from_millis(200), "{waits:?}");
-    assert!(waits[waits.len() - 1] < Duration::from_millis(1500), "{waits:?}");
+    // The machine of a test may be busy, too. Where messages were read on the threads that serve, requests waited up to
+    // seven seconds, and most of them one.
+    assert!(waits[waits.len() / 2] < Duration::from_millis(300), "{waits:?}");
+    assert!(waits[waits.len() - 1] < Duration::from_secs(3), "{waits:?}");
 }
 
 #[test]
