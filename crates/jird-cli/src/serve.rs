@@ -33,7 +33,7 @@ Seq, Elasticsearch (_bulk), OpenTelemetry (/v1/logs, /v1/traces) and Loki use:
     curl localhost:8082/ingest -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson
 With --syslog 127.0.0.1:5514, syslog messages become events, too:
     logger -n 127.0.0.1 -P 5514 --tcp hello
-Syslog knows no tokens: whoever reaches that address can send events.
+Syslog has no tokens: every client that reaches that address can send events.
 
 A server that other machines can reach needs a token (--token-file), which clients send as
 Authorization: Bearer TOKEN. --tls-cert and --tls-key turn on TLS; without them, put the server

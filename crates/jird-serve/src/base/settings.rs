@@ -19,7 +19,7 @@ pub struct Settings {
     /// Where to listen.
     pub listen: Listen,
     /// Where to take messages of syslog, by UDP and TCP: they become events of the store, which needs [`write`](Self::write).
-    /// The protocol knows no tokens, so whoever reaches such an address may send events.
+    /// The protocol has no tokens: every client that reaches the address can send events.
     pub syslog: Vec<SocketAddr>,
     /// Whether requests may change the database and the store. The database is then switched to a write-ahead log, so
     /// that readers go on during a write.

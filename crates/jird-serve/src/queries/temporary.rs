@@ -1,6 +1,7 @@
 //! The folder for the temporary files of a server's queries.
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+use rustix::io::Errno;
 use std::fs::DirBuilder;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -14,10 +15,11 @@ const PREFIX: &str = "jird-queries-";
 /// programs. `None` if it could not be created.
 pub(crate) struct Temporary(Option<Folder>);
 
-/// A folder, and the lock of the server that uses it. The system lets go of the lock when the server is killed.
+/// A folder, and the lock of the server that uses it. The system lets go of the lock when the server is killed. `None` on
+/// disks without locks, where folders of servers that were killed stay.
 struct Folder {
     path: PathBuf,
-    _lock: OwnedFd,
+    _lock: Option<OwnedFd>,
 }
 
 impl Temporary {
@@ -46,8 +48,11 @@ impl Folder {
     /// Creates a folder. A name that exists already may be another user's link to anywhere, and is not used.
     fn create(path: PathBuf) -> Option<Self> {
         DirBuilder::new().mode(0o700).create(&path).ok()?;
-        let lock = lock(&path)?;
-        // A server that starts at the same time may have seen it without its lock.
+        // A server that starts at the same time may see it without its lock, and remove it.
+        let lock = match lock(&path) {
+            Err(Errno::WOULDBLOCK | Errno::NOENT) => return None,
+            locked => locked.ok(),
+        };
         path.is_dir().then_some(Self { path, _lock: lock })
     }
 
@@ -58,7 +63,7 @@ impl Folder {
             let is_left = || {
                 let data = entry.metadata().ok().filter(|data| data.is_dir() && data.uid() == ours.uid())?;
                 (data.ino() != ours.ino()).then_some(())?;
-                lock(&entry.path())
+                lock(&entry.path()).ok()
             };
             if entry.file_name().to_string_lossy().starts_with(PREFIX)
                 && let Some(_lock) = is_left()
@@ -69,11 +74,11 @@ impl Folder {
     }
 }
 
-/// Locks a folder, and nothing else, if nobody has.
-fn lock(path: &Path) -> Option<OwnedFd> {
+/// Locks a folder; anything else is an error, and so is a lock of another server.
+fn lock(path: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = openat(CWD, path, flags, Mode::empty()).ok()?;
-    flock(&folder, FlockOperation::NonBlockingLockExclusive).ok().map(|()| folder)
+    let folder = openat(CWD, path, flags, Mode::empty())?;
+    flock(&folder, FlockOperation::NonBlockingLockExclusive).map(|()| folder)
 }
 
 impl Drop for Folder {

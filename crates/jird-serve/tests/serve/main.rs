@@ -36,4 +36,6 @@ mod sharing;
 mod sources;
 mod streams;
 mod syslog;
+#[cfg(all(unix, feature = "query"))]
+mod temporary;
 mod tls;

@@ -23,7 +23,7 @@ pub(super) fn link<'t>(table: &'t Table, name: &str, hints: &[&str]) -> Result<&
         (None, _) => Err(Problem::bad(format!("no foreign key leads from {} to {shown:?}, or back", table.quoted))
             .coded(Code::NoLink)),
         (Some(_), Some(_)) => Err(Problem::bad(format!(
-            "several foreign keys are between {} and {shown:?}: name the column, as in {shown}!COLUMN(*)",
+            "several foreign keys are between {} and {shown:?}: name the column of the key, as in COLUMN(*) or {shown}!COLUMN(*)",
             table.quoted
         ))
         .coded(Code::SeveralLinks)),
@@ -34,7 +34,7 @@ impl Link {
     /// The other table.
     ///
     /// # Errors
-    /// 503 if the catalog that it was in is no longer that of the database.
+    /// 503 if the schema has changed since the catalog was read.
     pub(super) fn other(&self) -> Result<Arc<Table>, Problem> {
         self.other.upgrade().ok_or_else(|| Problem::busy("the schema has changed just now: ask again"))
     }

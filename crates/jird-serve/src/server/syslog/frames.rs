@@ -1,6 +1,6 @@
 //! Cuts a stream into messages, as RFC 6587 says.
 //!
-//! The first byte of each frame decides. A digit begins a length, a space, and a message of so many bytes, if the message
+//! The first byte of each frame decides. A digit begins a length in bytes, a space and the message, if the message
 //! begins with `<` as RFC 6587 demands; anything else is a line up to a line feed or a NUL. So a line such as `5 apples` stays a
 //! line. Line feeds, carriage returns and NULs between frames are passed over.
 //!
@@ -12,7 +12,7 @@ use memchr::memchr2;
 
 /// How much room there is for the next piece.
 const PIECE_BYTES: usize = 64 << 10;
-/// A longer number is no length.
+/// A number with more digits is not read as a length.
 const LEN_DIGITS_MAX: usize = 9;
 /// How much of a message that is refused is told.
 const HEAD_BYTES: usize = 1 << 10;
@@ -22,7 +22,7 @@ pub(super) struct Frames {
     bytes: Vec<u8>,
     /// What is before this has been handed out.
     start: usize,
-    /// In so many bytes after `start` there is no end of a line.
+    /// The number of bytes after `start` that were searched without finding the end of a line.
     searched: usize,
     skip: Skip,
     /// The longest message.

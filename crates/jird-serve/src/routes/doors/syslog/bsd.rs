@@ -100,7 +100,7 @@ impl Head {
         self.host.is_none() && self.app.is_none()
     }
 
-    /// All that comes after the time stands so many bytes later.
+    /// Moves all ranges after the time by a number of bytes.
     fn shift(&mut self, len: usize) {
         for range in [&mut self.host, &mut self.app, &mut self.procid].into_iter().flatten() {
             *range = range.start + len..range.end + len;

@@ -1,6 +1,6 @@
 //! Structured data of RFC 5424, section 6.3: `[id name="value" name="value"][id name="value"]`.
 //!
-//! What is no such element is left to the text of the message, as it stands, and so is all that comes after it. In JSON,
+//! Anything else, and all that follows it, stays in the text of the message unchanged. In JSON,
 //! elements are members of one object; of names that occur more than once, no value is lost.
 
 use super::ietf::NIL;

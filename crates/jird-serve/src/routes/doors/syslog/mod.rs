@@ -4,7 +4,7 @@
 //! JSON: time, level and text under the names of compact events, then what the message says of itself.
 //!
 //! No message is refused. What is neither RFC 5424 nor one of the forms of RFC 3164 is an event whose text is all that stands
-//! after the priority; its time is that of its arrival. Every byte that is no mark of the form is in a member of the event.
+//! after the priority; its time is that of its arrival. The event keeps every byte except the punctuation of the head.
 
 mod bsd;
 mod data;

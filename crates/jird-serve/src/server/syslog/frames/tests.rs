@@ -65,7 +65,7 @@ fn lines_and_lengths_are_told_apart_wherever_the_stream_is_cut() {
     check(b"\n\n\0\r\n", &[]);
     // Zeros in front, and nothing.
     check(b"00004 <1>a0 <2>b\n", &[message(b"<1>a"), message(b"<2>b")]);
-    // What is no length is a line.
+    // Without a valid length, it is a line.
     for line in [
         "5 apples",
         "2024-03-05 x",
