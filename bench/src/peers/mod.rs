@@ -5,6 +5,7 @@ mod jird;
 mod memcpy;
 mod names;
 mod serde_json;
+mod shared;
 mod simd_json;
 mod sonic_rs;
 

@@ -14,6 +14,7 @@ use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
+use crate::peers::shared::{reads_structs, reads_tree};
 use crate::streamed::Visited;
 
 /// `serde_json::Value`.
@@ -67,39 +68,7 @@ impl Peer for Tree {
         Visited::sum(serde_json::Deserializer::from_slice(&self.documents[index]).into_iter())
     }
 
-    fn partial(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.read(index)?;
-        let mut fold = Fold::default();
-        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
-            let user = &tweet["user"];
-            for text in [&tweet["created_at"], &tweet["text"], &user["screen_name"]] {
-                fold.string(text.as_str().ok_or(Refusal::Rejected)?);
-            }
-            let counts = [&tweet["retweet_count"], &tweet["favorite_count"], &user["followers_count"]];
-            for number in [&tweet["id"], &user["id"]].into_iter().chain(counts) {
-                fold.integer(number.as_i64().ok_or(Refusal::Rejected)?);
-            }
-        }
-        Ok(fold)
-    }
-
-    fn users(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.read(index)?;
-        let mut ids = Vec::new();
-        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
-            ids.push(tweet["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
-            if let Some(original) = tweet.get("retweeted_status") {
-                ids.push(original["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
-            }
-        }
-        Ok(fold_distinct(ids))
-    }
-
-    fn two(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.read(index)?;
-        let message = root["Message"].as_str().ok_or(Refusal::Rejected)?;
-        Ok(fold_two(message, root["Elapsed"].as_f64().ok_or(Refusal::Rejected)?))
-    }
+    reads_tree!();
 
     fn minify(&mut self, index: usize) -> Answer<usize> {
         let root = self.read(index)?;
@@ -108,60 +77,10 @@ impl Peer for Tree {
         Ok(self.minified.len())
     }
 
-    fn minified(&self) -> Result<Vec<u8>, String> {
-        Ok(self.minified.clone())
-    }
-
     migrates!(migrant);
 }
 
-/// `serde_json::from_slice` into a struct of the wanted fields.
-#[derive(Default)]
-pub(super) struct Typed {
-    documents: Vec<Vec<u8>>,
-    encoded: Encoded,
-    shapes: Vec<Shape>,
-}
-
-impl Peer for Typed {
-    fn version(&self) -> String {
-        version()
-    }
-
-    fn load(&mut self, documents: &[Vec<u8>]) {
-        self.documents = documents.to_vec();
-        self.encoded.load(documents);
-        self.shapes = Shape::of_all(documents);
-    }
-
-    fn typed(&mut self, index: usize) -> Answer<()> {
-        decode!(self.shapes[index], serde_json::from_slice, &self.documents[index])
-    }
-
-    fn partial(&mut self, index: usize) -> Answer<Fold> {
-        let timeline: Timeline<'_> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(timeline.fold())
-    }
-
-    fn users(&mut self, index: usize) -> Answer<Fold> {
-        let authors: Authors = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(authors.fold())
-    }
-
-    fn two(&mut self, index: usize) -> Answer<Fold> {
-        let event: Event<'_> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(event.fold())
-    }
-
-    fn encode(&mut self, index: usize) -> Answer<&[u8]> {
-        self.encoded.write(index, &self.documents[index], serde_json::to_vec)
-    }
-
-    fn strings(&mut self, index: usize) -> Answer<Fold> {
-        let texts: Vec<Text<'_>> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(fold_texts(&texts))
-    }
-}
+reads_structs!(serde_json, "BENCH_SERDE_JSON_VERSION");
 
 /// The fold of a value, for `dom`.
 pub(super) fn fold_value(value: &Value) -> Fold {

@@ -13,6 +13,7 @@ use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
+use crate::peers::shared::{reads_structs, reads_tree};
 use crate::streamed::Visited;
 
 /// `sonic_rs::Value`.
@@ -67,39 +68,7 @@ impl Peer for Tree {
         self.parse(index)
     }
 
-    fn partial(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.read(index)?;
-        let mut fold = Fold::default();
-        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
-            let user = &tweet["user"];
-            for text in [&tweet["created_at"], &tweet["text"], &user["screen_name"]] {
-                fold.string(text.as_str().ok_or(Refusal::Rejected)?);
-            }
-            let counts = [&tweet["retweet_count"], &tweet["favorite_count"], &user["followers_count"]];
-            for number in [&tweet["id"], &user["id"]].into_iter().chain(counts) {
-                fold.integer(number.as_i64().ok_or(Refusal::Rejected)?);
-            }
-        }
-        Ok(fold)
-    }
-
-    fn users(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.read(index)?;
-        let mut ids = Vec::new();
-        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
-            ids.push(tweet["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
-            if let Some(original) = tweet.get("retweeted_status") {
-                ids.push(original["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
-            }
-        }
-        Ok(fold_distinct(ids))
-    }
-
-    fn two(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.read(index)?;
-        let message = root["Message"].as_str().ok_or(Refusal::Rejected)?;
-        Ok(fold_two(message, root["Elapsed"].as_f64().ok_or(Refusal::Rejected)?))
-    }
+    reads_tree!();
 
     fn minify(&mut self, index: usize) -> Answer<usize> {
         // Numbers keep their text, which is the fastest way.
@@ -109,10 +78,6 @@ impl Peer for Tree {
         self.minified.clear();
         sonic_rs::to_writer(&mut self.minified, &root).map_err(Refusal::rejected)?;
         Ok(self.minified.len())
-    }
-
-    fn minified(&self) -> Result<Vec<u8>, String> {
-        Ok(self.minified.clone())
     }
 
     migrates!(migrant);
@@ -199,53 +164,7 @@ impl Peer for Lazy {
     }
 }
 
-/// `sonic_rs::from_slice` into a struct of the wanted fields.
-#[derive(Default)]
-pub(super) struct Typed {
-    documents: Vec<Vec<u8>>,
-    encoded: Encoded,
-    shapes: Vec<Shape>,
-}
-
-impl Peer for Typed {
-    fn version(&self) -> String {
-        version()
-    }
-
-    fn load(&mut self, documents: &[Vec<u8>]) {
-        self.documents = documents.to_vec();
-        self.encoded.load(documents);
-        self.shapes = Shape::of_all(documents);
-    }
-
-    fn typed(&mut self, index: usize) -> Answer<()> {
-        decode!(self.shapes[index], sonic_rs::from_slice, &self.documents[index])
-    }
-
-    fn partial(&mut self, index: usize) -> Answer<Fold> {
-        let timeline: Timeline<'_> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(timeline.fold())
-    }
-
-    fn users(&mut self, index: usize) -> Answer<Fold> {
-        let authors: Authors = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(authors.fold())
-    }
-
-    fn two(&mut self, index: usize) -> Answer<Fold> {
-        let event: Event<'_> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(event.fold())
-    }
-
-    fn encode(&mut self, index: usize) -> Answer<&[u8]> {
-        self.encoded.write(index, &self.documents[index], sonic_rs::to_vec)
-    }
-
-    fn strings(&mut self, index: usize) -> Answer<Fold> {
-        let texts: Vec<Text<'_>> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
-        Ok(fold_texts(&texts))
-    }
-}
+reads_structs!(sonic_rs, "BENCH_SONIC_RS_VERSION");
 
 fn visit(value: &Value, fold: &mut Fold) {
     match value.as_ref() {

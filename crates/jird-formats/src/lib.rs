@@ -64,7 +64,8 @@ pub mod sqlite;
 pub use apart::{Crew, apart};
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, ColumnPlan, ColumnSink, ColumnSource, NotFinite,
+    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, BatchWriter, ColumnPlan, ColumnSink, ColumnSource,
+    NotFinite,
 };
 pub use cell::Cell;
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};

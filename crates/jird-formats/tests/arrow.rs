@@ -11,8 +11,8 @@ use golden::Golden;
 use jird::event::{self, Failure, JsonSink, Sink, Source};
 use jird::hooks::event::Recording;
 use jird_formats::{
-    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, ColumnPlan, ColumnSink, ColumnSource, ColumnType, Error,
-    ErrorKind, NotFinite,
+    ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, BatchWriter, ColumnPlan, ColumnSink, ColumnSource,
+    ColumnType, Error, ErrorKind, NotFinite,
 };
 use same::{assert_survives, plan_of};
 use std::io::Read;
@@ -111,7 +111,7 @@ fn copied(file: &[u8], options: ArrowOptions) -> Result<Vec<u8>, Error> {
     while let Some(batch) = source.next_batch()? {
         batches.write(&batch)?;
     }
-    batches.finish()
+    Box::new(batches).finish()
 }
 
 /// The same as Parquet; `None` if Parquet does not hold all types.
@@ -127,7 +127,7 @@ fn copied_to_parquet(file: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     while let Some(batch) = source.next_batch()? {
         batches.write(&batch)?;
     }
-    batches.finish().map(Some)
+    Box::new(batches).finish().map(Some)
 }
 
 #[test]

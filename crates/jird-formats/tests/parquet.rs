@@ -7,8 +7,8 @@ mod same;
 use common::{corpus, files};
 use jird::event::{self, Interest, JsonSink, JsonSource, Key, Numeral, Sink};
 use jird_formats::{
-    ColumnPlan, ColumnSink, ColumnSource, ColumnType, Error, ErrorKind, ParquetBatches, ParquetCompression,
-    ParquetOptions,
+    BatchWriter, ColumnPlan, ColumnSink, ColumnSource, ColumnType, Error, ErrorKind, ParquetBatches,
+    ParquetCompression, ParquetOptions,
 };
 use same::{assert_survives, plan_of};
 use std::fmt::Write as _;
@@ -197,7 +197,7 @@ fn copied(file: &[u8]) -> Result<Vec<u8>, Error> {
     while let Some(batch) = source.next_batch()? {
         batches.write(&batch)?;
     }
-    batches.finish()
+    Box::new(batches).finish()
 }
 
 #[test]

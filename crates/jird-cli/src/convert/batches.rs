@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use jird_formats::files::FileFormat;
-use jird_formats::{ArrowBatches, ArrowOptions, ColumnSource, ParquetBatches, ParquetOptions};
+use jird_formats::{ArrowBatches, ArrowOptions, BatchWriter, ColumnSource, ParquetBatches, ParquetOptions};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,15 +35,12 @@ pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: FileForma
         return Ok(false);
     }
     once(path, |out| {
-        if format == FileFormat::Parquet {
-            let mut batches = ParquetBatches::new(out, schema.clone(), ParquetOptions::default())?;
-            each(&mut tables, &schema, feed, |batch| batches.write(batch))?;
-            Ok(batches.finish()?)
-        } else {
-            let mut batches = ArrowBatches::new(out, &schema, ArrowOptions::default())?;
-            each(&mut tables, &schema, feed, |batch| batches.write(batch))?;
-            Ok(batches.finish()?)
-        }
+        let mut batches: Box<dyn BatchWriter<_>> = match format {
+            FileFormat::Parquet => Box::new(ParquetBatches::new(out, schema.clone(), ParquetOptions::default())?),
+            _ => Box::new(ArrowBatches::new(out, &schema, ArrowOptions::default())?),
+        };
+        each(&mut tables, &schema, feed, |batch| batches.write(batch))?;
+        Ok(batches.finish()?)
     })?;
     Ok(true)
 }

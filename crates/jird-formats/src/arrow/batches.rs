@@ -1,13 +1,31 @@
 //! Writes batches as Arrow IPC.
 
 use super::dictionaries::{Dictionaries, has_dictionary};
-use super::sink::Encode;
 use crate::error::Error;
 use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::Schema;
 use std::io::Write;
+
+/// Writes record batches of one schema, whatever the format.
+pub trait BatchWriter<W> {
+    /// Writes a batch, which must have the schema.
+    ///
+    /// # Errors
+    /// If writing fails.
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error>;
+
+    /// The writer. If it is a buffer, the caller may empty it between two batches, because nothing is read back from
+    /// it.
+    fn get_mut(&mut self) -> &mut W;
+
+    /// Writes the part after the last batch. Unfinished output is not a file that others can read.
+    ///
+    /// # Errors
+    /// If writing fails.
+    fn finish(self: Box<Self>) -> Result<W, Error>;
+}
 
 /// Writes record batches as Arrow IPC, for programs that already have batches. [`ColumnSink`](crate::ColumnSink)
 /// makes batches from records, and writes them with this type.
@@ -16,10 +34,10 @@ use std::io::Write;
 /// dictionaries differ get other keys for the same values.
 ///
 /// ```
-/// use jird_formats::{ArrowBatches, ArrowOptions, ColumnPlan};
+/// use jird_formats::{ArrowBatches, ArrowOptions, BatchWriter, ColumnPlan};
 /// let schema = ColumnPlan::new().schema();
 /// let batches = ArrowBatches::new(Vec::new(), &schema, ArrowOptions::default())?;
-/// assert!(batches.finish()?.starts_with(b"ARROW1"));
+/// assert!(Box::new(batches).finish()?.starts_with(b"ARROW1"));
 /// # Ok::<(), jird_formats::Error>(())
 /// ```
 pub struct ArrowBatches<W: Write> {
@@ -89,12 +107,11 @@ impl<W: Write> ArrowBatches<W> {
         };
         Ok(Self { writer, dictionaries })
     }
+}
 
-    /// Writes a batch, which must have the schema.
-    ///
-    /// # Errors
-    /// If writing fails, or if the keys of a file's dictionary cannot count its values.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+impl<W: Write> BatchWriter<W> for ArrowBatches<W> {
+    /// Fails also if the keys of a file's dictionary cannot count its values.
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let unified = self.dictionaries.as_mut().map(|dictionaries| dictionaries.unify(batch)).transpose()?;
         let batch = unified.as_ref().unwrap_or(batch);
         Ok(match &mut self.writer {
@@ -103,30 +120,17 @@ impl<W: Write> ArrowBatches<W> {
         }?)
     }
 
-    /// The writer. If it is a buffer, the caller may empty it between two batches, because nothing is read back from
-    /// it.
-    pub fn get_mut(&mut self) -> &mut W {
+    fn get_mut(&mut self) -> &mut W {
         match &mut self.writer {
             Writer::File(writer) => writer.get_mut(),
             Writer::Stream(writer) => writer.get_mut(),
         }
     }
 
-    /// Writes the part after the last batch. Unfinished output is not an Arrow file.
-    pub fn finish(self) -> Result<W, Error> {
+    fn finish(self: Box<Self>) -> Result<W, Error> {
         Ok(match self.writer {
             Writer::File(writer) => writer.into_inner(),
             Writer::Stream(writer) => writer.into_inner(),
         }?)
-    }
-}
-
-impl<W: Write> Encode<W> for ArrowBatches<W> {
-    fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
-        Self::write(self, &batch)
-    }
-
-    fn finish(self: Box<Self>) -> Result<W, Error> {
-        Self::finish(*self)
     }
 }

@@ -25,7 +25,7 @@ mod sink;
 mod source;
 mod stream;
 
-pub use batches::{ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions};
+pub use batches::{ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, BatchWriter};
 pub use column::NotFinite;
 #[cfg(feature = "parquet")]
 pub(crate) use error::{malformed, unfinished, unsupported};

@@ -1,6 +1,6 @@
 //! Files that hold columns as a sink of records.
 
-use super::batches::{ArrowBatches, ArrowOptions};
+use super::batches::{ArrowBatches, ArrowOptions, BatchWriter};
 use super::build::BatchBuilder;
 use super::error::{unfinished, unplanned};
 use super::plan::ColumnPlan;
@@ -11,13 +11,23 @@ use arrow_schema::SchemaRef;
 use jird::event::{Interest, Place};
 use std::io::Write;
 
-/// What writes batches. An error ends it.
+/// What takes the batches of a sink. An error ends it.
 pub(crate) trait Encode<W> {
     /// Writes a batch.
     fn write(&mut self, batch: RecordBatch) -> Result<(), Error>;
 
     /// Writes the end of the file, and returns the writer.
     fn finish(self: Box<Self>) -> Result<W, Error>;
+}
+
+impl<W: Write> Encode<W> for ArrowBatches<W> {
+    fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
+        BatchWriter::write(self, &batch)
+    }
+
+    fn finish(self: Box<Self>) -> Result<W, Error> {
+        BatchWriter::finish(self)
+    }
 }
 
 /// Writes records as Arrow IPC or Parquet, with planned columns.

@@ -1,5 +1,6 @@
 //! Writes batches as row groups.
 
+use crate::arrow::BatchWriter;
 use crate::error::Error;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef};
@@ -14,10 +15,10 @@ use std::io::Write;
 /// Batches are encoded and compressed in the calling thread. Memory is bounded by one row group in its encoded form.
 ///
 /// ```
-/// use jird_formats::{ColumnPlan, ColumnType, ParquetBatches, ParquetOptions};
+/// use jird_formats::{BatchWriter, ColumnPlan, ColumnType, ParquetBatches, ParquetOptions};
 /// let schema = ColumnPlan::new().with("id", ColumnType::Int64).schema();
 /// let batches = ParquetBatches::new(Vec::new(), schema, ParquetOptions::default())?;
-/// assert!(batches.finish()?.starts_with(b"PAR1"));
+/// assert!(Box::new(batches).finish()?.starts_with(b"PAR1"));
 /// # Ok::<(), jird_formats::Error>(())
 /// ```
 pub struct ParquetBatches<W: Write + Send>(ArrowWriter<W>);
@@ -83,20 +84,20 @@ impl<W: Write + Send> ParquetBatches<W> {
     pub fn unheld(schema: &Schema) -> Option<&Field> {
         schema.fields().iter().map(AsRef::as_ref).find(|field| !is_held(field))
     }
+}
 
-    /// Adds a batch, which must have the schema, to the row group. Writes the row group if it is complete.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+impl<W: Write + Send> BatchWriter<W> for ParquetBatches<W> {
+    /// Adds a batch to the row group. Writes the row group if it is complete.
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         Ok(self.0.write(batch)?)
     }
 
-    /// The writer. If it is a buffer, the caller may empty it between two batches, because nothing is read back from
-    /// it.
-    pub fn get_mut(&mut self) -> &mut W {
+    fn get_mut(&mut self) -> &mut W {
         self.0.inner_mut()
     }
 
-    /// Writes the last row group and the footer. Unfinished output is not a Parquet file.
-    pub fn finish(self) -> Result<W, Error> {
+    /// Writes the last row group and the footer.
+    fn finish(self: Box<Self>) -> Result<W, Error> {
         let mut writer = self.0.into_inner()?;
         writer.flush()?;
         Ok(writer)

@@ -1,7 +1,7 @@
 //! Encodes Parquet in a separate thread.
 
 use super::batches::{ParquetBatches, ParquetOptions};
-use crate::arrow::{ColumnPlan, ColumnSink, Encode, unfinished};
+use crate::arrow::{BatchWriter, ColumnPlan, ColumnSink, Encode, unfinished};
 use crate::error::Error;
 use crate::rows::{Rows, VALUE};
 use arrow_array::RecordBatch;
@@ -86,5 +86,5 @@ fn encode<W: Write + Send>(mut writer: ParquetBatches<W>, batches: &Receiver<Opt
     while let Some(batch) = batches.recv().map_err(|_| unfinished())? {
         writer.write(&batch)?;
     }
-    writer.finish()
+    Box::new(writer).finish()
 }

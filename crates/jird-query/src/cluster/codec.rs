@@ -9,6 +9,7 @@ use crate::functions::{
     JsonArithmetic, Narrow, PredicateUdf, Timestamp, aggregate_functions, operator_functions, scalar_functions,
 };
 use crate::input::Described;
+use crate::plan::node::RowNode;
 use crate::plan::steady::Steady;
 use crate::scan::bad::BadSink;
 use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, Shared, Tally, Told, Watch};
@@ -105,11 +106,14 @@ struct Scan {
     watched: Option<Vec<PathName>>,
     files: Vec<Described>,
     /// For each partition, its parts: a file of `files`, and a range of it.
-    groups: Vec<Vec<(usize, Option<(i64, i64)>)>>,
+    groups: Vec<Vec<Part>>,
     limit: Option<usize>,
     batch_rows: usize,
     notes: (bool, bool),
 }
+
+/// The position of a file, and a range of it; without a range, all of it.
+type Part = (usize, Option<(i64, i64)>);
 
 const CHECKS: [Check; 3] = [Check::All, Check::Touched, Check::Trusted];
 
@@ -318,20 +322,20 @@ impl PhysicalExtensionCodec for Codec {
         buffer: &mut Vec<u8>,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
-        if let Some(marked) = node.downcast_ref::<Marked>() {
+        if let Some(marked) = node.downcast_ref::<RowNode<Marked>>() {
             return encoded(&Step::Marked, buffer, |message| {
-                message.schema = Some(marked.marks().as_ref().try_into()?);
+                message.schema = Some(marked.step().0.as_ref().try_into()?);
                 Ok(())
             });
         }
-        if let Some(alone) = node.downcast_ref::<Alone>() {
+        if let Some(plan) = Alone::plan(&node) {
             return encoded(&Step::Alone, buffer, |message| {
-                message.plan = Some(Box::new(converter.execution_plan_to_proto(alone.plan(), self)?));
+                message.plan = Some(Box::new(converter.execution_plan_to_proto(plan, self)?));
                 Ok(())
             });
         }
-        if let Some(steady) = node.downcast_ref::<Steady>() {
-            return encoded(&Step::Steady(steady.how_text()), buffer, |_| Ok(()));
+        if let Some(steady) = node.downcast_ref::<RowNode<Steady>>() {
+            return encoded(&Step::Steady(steady.step().message()), buffer, |_| Ok(()));
         }
         let scan = node.downcast_ref::<DataSourceExec>();
         let Some((config, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) else {
@@ -368,15 +372,15 @@ impl PhysicalExtensionCodec for Codec {
         };
         let decoding = PhysicalPlanDecodeContext::new(context, self);
         let scan = match of_json(message.step.as_bytes())? {
-            Step::Marked => return Ok(Arc::new(Marked::new(input()?, Arc::new(schema()?)))),
+            Step::Marked => return RowNode::over(Marked(Arc::new(schema()?)), input()?),
             Step::Steady(how) => {
                 let step = Steady::decoded(inputs.to_vec(), &how);
-                return step.map(|step| Arc::new(step) as _).ok_or_else(|| wrong("a message has an unknown step"));
+                return step.map(|step| step as _).ok_or_else(|| wrong("a message has an unknown step"));
             }
             Step::Alone => {
                 let plan = message.plan.as_deref().ok_or_else(|| wrong("a message lacks its plan"))?;
                 let plan = converter.proto_to_execution_plan(plan, &decoding)?;
-                return Ok(Arc::new(Alone::new(plan)));
+                return Alone::node(plan);
             }
             Step::Scan(scan) => scan,
         };

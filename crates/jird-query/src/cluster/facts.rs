@@ -191,8 +191,8 @@ impl Task {
     fn add(&mut self, plan: &Arc<dyn ExecutionPlan>, known: &mut HashSet<usize>) -> Result<bool> {
         let mut is_ours = false;
         plan.apply(|node| {
-            if let Some(alone) = node.downcast_ref::<Alone>() {
-                is_ours |= self.add(alone.plan(), known)?;
+            if let Some(plan) = Alone::plan(node) {
+                is_ours |= self.add(plan, known)?;
             }
             let scan = node.downcast_ref::<DataSourceExec>();
             if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {

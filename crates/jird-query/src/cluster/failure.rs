@@ -6,6 +6,7 @@ use super::message::{of_json, to_json};
 use crate::base::error::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 
 const BEGIN: &str = "\u{2045}jird ";
 const END: &str = "\u{2046}";
@@ -27,7 +28,10 @@ pub fn failed(error: &DataFusionError) -> DataFusionError {
     let failure = Failure { kind: u8::try_from(kind).unwrap_or_default(), message: ours.to_string() };
     let Ok(text) = to_json(&failure) else { return DataFusionError::Execution(ours.to_string()) };
     // The text may be written as a Rust string on its way, so it has neither quotes nor backslashes.
-    let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let mut hex = String::with_capacity(2 * text.len());
+    for byte in text.bytes() {
+        let _ = write!(hex, "{byte:02x}");
+    }
     DataFusionError::Execution(format!("{BEGIN}{hex}{END}"))
 }
 

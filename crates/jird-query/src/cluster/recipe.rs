@@ -57,15 +57,14 @@ impl Recipe {
             prepared.iter().find(|(other, _)| other == text).map(|(_, leaves)| Arc::clone(leaves))
         };
         let found = known(&PREPARED.lock().unwrap_or_else(PoisonError::into_inner));
-        let leaves = match found {
-            Some(leaves) => leaves,
-            None => {
-                let leaves = Arc::new(of_json::<Self>(text.as_bytes())?.leaves()?);
-                let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
-                prepared.push_front((text.to_owned(), Arc::clone(&leaves)));
-                prepared.truncate(KEPT);
-                leaves
-            }
+        let leaves = if let Some(leaves) = found {
+            leaves
+        } else {
+            let leaves = Arc::new(of_json::<Self>(text.as_bytes())?.leaves()?);
+            let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+            prepared.push_front((text.to_owned(), Arc::clone(&leaves)));
+            prepared.truncate(KEPT);
+            leaves
         };
         let leaf = leaves.iter().find(|leaf| leaf.name == name).cloned();
         leaf.ok_or_else(|| wrong(&format!("a message names a condition {name} that its query does not have")))

@@ -85,7 +85,7 @@ pub(crate) async fn run(
     };
     note_scans(&physical)?;
     let marked_plan = mark(physical)?;
-    let physical = if is_alone { alone(marked_plan) } else { marked_plan };
+    let physical = if is_alone { alone(marked_plan)? } else { marked_plan };
     let schema = physical.schema();
     let ran = cluster.run(physical).await?;
     merge(&ran.facts, sources, registered)?;
@@ -107,12 +107,12 @@ fn is_cut_rightly(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
 }
 
 /// A plan of one partition, which one process runs.
-fn alone(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+fn alone(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = match plan.properties().partitioning.partition_count() {
         1 => plan,
         _ => Arc::new(CoalescePartitionsExec::new(plan)),
     };
-    Arc::new(Alone::new(plan))
+    Alone::node(plan)
 }
 
 /// Some of the rows.

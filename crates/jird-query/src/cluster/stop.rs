@@ -22,10 +22,10 @@ impl Stop {
     pub fn of(plan: Arc<dyn ExecutionPlan>) -> Result<(Arc<dyn ExecutionPlan>, Self)> {
         let mut all = vec![Interrupt::default()];
         let plan = plan.transform_up(|node| {
-            let Some(alone) = node.downcast_ref::<Alone>() else { return Ok(Transformed::no(node)) };
-            let (plan, Self(more)) = Self::of(Arc::clone(alone.plan()))?;
+            let Some(plan) = Alone::plan(&node) else { return Ok(Transformed::no(node)) };
+            let (plan, Self(more)) = Self::of(Arc::clone(plan))?;
             all.extend(more);
-            Ok(Transformed::yes(Arc::new(Alone::new(plan)) as Arc<dyn ExecutionPlan>))
+            Alone::node(plan).map(Transformed::yes)
         });
         let plan = watched(plan.data()?, &all[0], None)?;
         plan.apply(|node| {

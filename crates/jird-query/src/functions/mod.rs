@@ -52,7 +52,7 @@ pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
     let mut functions = exact::Exact::all();
     functions.extend(frequent::Frequent::all());
     functions.extend(moving::all());
-    functions.extend([percentile::PercentileCont::new().into(), percentile::PercentileApprox::new().into()]);
+    functions.extend([percentile::Percentile::exact().into(), percentile::Percentile::approximate().into()]);
     functions
 }
 

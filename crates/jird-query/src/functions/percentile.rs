@@ -15,63 +15,27 @@ use datafusion::physical_expr::expressions::Literal;
 use std::mem;
 use std::sync::Arc;
 
-/// The exact percentile of doubles. It keeps all values of a group in memory.
+/// A percentile, which needs no order of its input.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PercentileCont {
-    /// DataFusion's function, which does everything except computing with doubles.
+pub(crate) struct Percentile {
+    /// DataFusion's function, which does everything except computing exactly with doubles.
     theirs: Arc<AggregateUDF>,
+    is_exact: bool,
 }
 
-impl PercentileCont {
-    pub(crate) fn new() -> Self {
-        Self { theirs: percentile_cont_udaf() }
+impl Percentile {
+    /// `percentile_cont`. It keeps all values of a group in memory.
+    pub(crate) fn exact() -> Self {
+        Self { theirs: percentile_cont_udaf(), is_exact: true }
     }
-}
 
-/// `approx_percentile_cont`, which needs no order of its input, and does not ask for one.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PercentileApprox {
-    /// DataFusion's function.
-    theirs: Arc<AggregateUDF>,
-}
-
-impl PercentileApprox {
-    pub(crate) fn new() -> Self {
-        Self { theirs: approx_percentile_cont_udaf() }
+    /// `approx_percentile_cont`.
+    pub(crate) fn approximate() -> Self {
+        Self { theirs: approx_percentile_cont_udaf(), is_exact: false }
     }
 }
 
-impl AggregateUDFImpl for PercentileApprox {
-    fn name(&self) -> &str {
-        self.theirs.name()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.theirs.signature()
-    }
-
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        self.theirs.return_type(types)
-    }
-
-    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        self.theirs.state_fields(args)
-    }
-
-    fn supports_within_group_clause(&self) -> bool {
-        true
-    }
-
-    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
-        AggregateOrderSensitivity::Insensitive
-    }
-
-    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.theirs.accumulator(args)
-    }
-}
-
-impl AggregateUDFImpl for PercentileCont {
+impl AggregateUDFImpl for Percentile {
     fn name(&self) -> &str {
         self.theirs.name()
     }
@@ -96,12 +60,15 @@ impl AggregateUDFImpl for PercentileCont {
         true
     }
 
-    /// It sorts by itself. With a requirement, DataFusion would refuse two percentiles of different expressions.
+    /// With a requirement, DataFusion would sort, and refuse two percentiles of different expressions.
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
         AggregateOrderSensitivity::Insensitive
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        if !self.is_exact {
+            return self.theirs.accumulator(args);
+        }
         let literal = args.exprs[1].downcast_ref::<Literal>().map(Literal::value);
         let Some(ScalarValue::Float64(Some(percentile))) = literal else {
             return plan_err!("the percentile has to be a number such as 0.9");

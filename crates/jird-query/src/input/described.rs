@@ -75,11 +75,11 @@ impl Described {
 
     /// Opens the file. Fails if it is not the one that was described.
     pub(crate) fn open(&self) -> Result<InputFile, Error> {
+        // Connections to stores of objects are kept from task to task.
+        static REMOTES: LazyLock<Remotes> = LazyLock::new(Remotes::default);
         let failed = |words: &str| Error::unread(format!("{}: {words}", self.shown));
         let records = self.records.as_ref().map(|pattern| pattern.parse()).transpose();
         let records = records.map_err(|_| failed("the pattern of its records is wrong"))?;
-        // Connections to stores of objects are kept from task to task.
-        static REMOTES: LazyLock<Remotes> = LazyLock::new(Remotes::default);
         let csv = self.csv.map_or_else(DialectChoice::default, |(delimiter, quote, header)| DialectChoice {
             delimiter: Some(delimiter),
             quote: Some(quote),

@@ -3,26 +3,50 @@
 use super::{WriteError, Writer};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use jird_formats::{ArrowBatches, ArrowLayout, ArrowOptions};
+use jird_formats::{ArrowBatches, ArrowLayout, ArrowOptions, BatchWriter, Error};
 #[cfg(feature = "tables")]
 use jird_formats::{ParquetBatches, ParquetOptions};
 
-/// Writes Arrow IPC.
-pub(super) struct Arrow {
-    layout: ArrowLayout,
-    batches: Option<ArrowBatches<Vec<u8>>>,
+type Batches = Box<dyn BatchWriter<Vec<u8>>>;
+
+/// Writes the batches of a format.
+pub(super) struct Binary {
+    begin: fn(&SchemaRef) -> Result<Batches, Error>,
+    batches: Option<Batches>,
 }
 
-impl Arrow {
-    pub(super) fn new(layout: ArrowLayout) -> Self {
-        Self { layout, batches: None }
+impl Binary {
+    /// Arrow IPC as a file.
+    pub(super) fn arrow() -> Self {
+        Self::new(|schema| arrow(schema, ArrowLayout::File))
+    }
+
+    /// Arrow IPC as a stream.
+    pub(super) fn arrow_stream() -> Self {
+        Self::new(|schema| arrow(schema, ArrowLayout::Stream))
+    }
+
+    /// A Parquet file.
+    #[cfg(feature = "tables")]
+    pub(super) fn parquet() -> Self {
+        Self::new(|schema| {
+            Ok(Box::new(ParquetBatches::new(Vec::new(), schema.clone(), ParquetOptions::default())?) as Batches)
+        })
+    }
+
+    fn new(begin: fn(&SchemaRef) -> Result<Batches, Error>) -> Self {
+        Self { begin, batches: None }
     }
 }
 
-impl Writer for Arrow {
+fn arrow(schema: &SchemaRef, layout: ArrowLayout) -> Result<Batches, Error> {
+    let options = ArrowOptions { layout, ..ArrowOptions::default() };
+    Ok(Box::new(ArrowBatches::new(Vec::new(), schema, options)?))
+}
+
+impl Writer for Binary {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), WriteError> {
-        let options = ArrowOptions { layout: self.layout, ..ArrowOptions::default() };
-        self.batches = Some(ArrowBatches::new(Vec::new(), schema, options)?);
+        self.batches = Some((self.begin)(schema)?);
         Ok(())
     }
 
@@ -36,34 +60,6 @@ impl Writer for Arrow {
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         if let Some(batches) = self.batches.take() {
-            out.append(&mut batches.finish()?);
-        }
-        Ok(())
-    }
-}
-
-/// Writes a Parquet file.
-#[cfg(feature = "tables")]
-#[derive(Default)]
-pub(super) struct Parquet(Option<ParquetBatches<Vec<u8>>>);
-
-#[cfg(feature = "tables")]
-impl Writer for Parquet {
-    fn begin(&mut self, schema: &SchemaRef) -> Result<(), WriteError> {
-        self.0 = Some(ParquetBatches::new(Vec::new(), schema.clone(), ParquetOptions::default())?);
-        Ok(())
-    }
-
-    fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(batches) = &mut self.0 {
-            batches.write(batch)?;
-            out.append(batches.get_mut());
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(batches) = self.0.take() {
             out.append(&mut batches.finish()?);
         }
         Ok(())

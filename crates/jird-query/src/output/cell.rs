@@ -6,9 +6,10 @@ use crate::functions::json_texts;
 use crate::sql::{Output, OutputKind};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, UInt64Array};
-use arrow_schema::ArrowError;
-use arrow_schema::{DataType, FieldRef};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, FieldRef};
 use jird::event::Numeral;
 use jird::hooks::write_string;
 use jird::record::Field;
@@ -54,8 +55,23 @@ pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     cast(array, &target)
 }
 
+/// The columns of a batch, cast to types that [`Cells`] knows.
+pub(super) fn known_columns(batch: &RecordBatch) -> Result<Vec<ArrayRef>, ArrowError> {
+    batch.columns().iter().map(known).collect()
+}
+
 impl<'a> Cells<'a> {
-    /// Takes a column that [`known`] returned.
+    /// The cells of a batch. `arrays` are its columns, as [`known_columns`] returned them.
+    pub(super) fn all(
+        columns: &[Output],
+        batch: &RecordBatch,
+        arrays: &'a [ArrayRef],
+    ) -> Result<Vec<Self>, ArrowError> {
+        let fields = batch.schema_ref().fields();
+        arrays.iter().zip(columns).zip(fields).map(|((array, column), field)| Self::new(column, field, array)).collect()
+    }
+
+    /// The cells of a column that [`known`] returned.
     pub(super) fn new(column: &Output, field: &FieldRef, array: &'a ArrayRef) -> Result<Self, ArrowError> {
         match column.kind {
             OutputKind::Computed => Self::computed(field, array),

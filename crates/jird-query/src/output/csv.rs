@@ -2,7 +2,7 @@
 //!
 //! The sink gets single cells. If it got records as events, they would first be copied into a row.
 
-use super::cell::{Cells, Scratch, known};
+use super::cell::{Cells, Scratch, known_columns};
 use super::{WriteError, Writer};
 use crate::sql::Output;
 use arrow_array::RecordBatch;
@@ -25,14 +25,8 @@ impl Csv {
 
 impl Writer for Csv {
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        let arrays = batch.columns().iter().map(known).collect::<Result<Vec<_>, _>>()?;
-        let fields = batch.schema();
-        let cells = arrays
-            .iter()
-            .zip(&self.columns)
-            .zip(fields.fields())
-            .map(|((array, column), field)| Cells::new(column, field, array))
-            .collect::<Result<Vec<_>, _>>()?;
+        let arrays = known_columns(batch)?;
+        let cells = Cells::all(&self.columns, batch, &arrays)?;
         for row in 0..batch.num_rows() {
             for cells in &cells {
                 self.sink.cell(cells.cell(row, &mut self.scratch)?)?;

@@ -1,6 +1,6 @@
 //! JSON objects, one per line or in one array.
 
-use super::cell::{Cells, known};
+use super::cell::{Cells, known_columns};
 use super::{WriteError, Writer};
 use crate::sql::{Output, OutputKind};
 use arrow_array::RecordBatch;
@@ -59,14 +59,8 @@ impl Json {
 
 impl Writer for Json {
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        let arrays = batch.columns().iter().map(known).collect::<Result<Vec<_>, _>>()?;
-        let fields = batch.schema();
-        let cells = arrays
-            .iter()
-            .zip(&self.columns)
-            .zip(fields.fields())
-            .map(|((array, column), field)| Cells::new(column, field, array))
-            .collect::<Result<Vec<_>, _>>()?;
+        let arrays = known_columns(batch)?;
+        let cells = Cells::all(&self.columns, batch, &arrays)?;
         let record = matches!(self.columns.as_slice(), [Output { kind: OutputKind::Record, .. }]);
         for row in 0..batch.num_rows() {
             self.separate(out);

@@ -1,6 +1,6 @@
 //! One line per field, for wide records.
 
-use super::cell::{Cells, known};
+use super::cell::{Cells, known_columns};
 use super::table::shown;
 use super::{WriteError, Writer};
 use crate::sql::{Output, OutputKind};
@@ -25,11 +25,8 @@ impl Lines {
 
 impl Writer for Lines {
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        let arrays = batch.columns().iter().map(known).collect::<Result<Vec<_>, _>>()?;
-        let fields = batch.schema();
-        let all = arrays.iter().zip(&self.columns).zip(fields.fields());
-        let cells =
-            all.map(|((array, column), field)| Cells::new(column, field, array)).collect::<Result<Vec<_>, _>>()?;
+        let arrays = known_columns(batch)?;
+        let cells = Cells::all(&self.columns, batch, &arrays)?;
         let mut text = Vec::new();
         for row in 0..batch.num_rows() {
             self.rows += 1;

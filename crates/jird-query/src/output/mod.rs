@@ -20,7 +20,7 @@ pub use parted::Parts;
 use crate::sql::{Output, Style};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
-use jird_formats::{ArrowLayout, ErrorKind};
+use jird_formats::ErrorKind;
 use std::io;
 
 /// The format of a result.
@@ -131,9 +131,9 @@ pub(crate) fn writer(format: Format, columns: Vec<Output>, keys: &[String], widt
     match format {
         Format::Lines => Box::new(lines::Lines::new(columns)),
         #[cfg(feature = "tables")]
-        Format::Parquet => Box::new(binary::Parquet::default()),
-        Format::Arrow => Box::new(binary::Arrow::new(ArrowLayout::File)),
-        Format::ArrowStream => Box::new(binary::Arrow::new(ArrowLayout::Stream)),
+        Format::Parquet => Box::new(binary::Binary::parquet()),
+        Format::Arrow => Box::new(binary::Binary::arrow()),
+        Format::ArrowStream => Box::new(binary::Binary::arrow_stream()),
         Format::Table => Box::new(table::Table::new(columns, width)),
         Format::Ndjson => Box::new(json::Json::lines(columns)),
         Format::Json => Box::new(json::Json::array(columns)),

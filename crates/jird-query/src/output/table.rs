@@ -1,6 +1,6 @@
 //! Tables with aligned columns, for people.
 
-use super::cell::{Cells, known};
+use super::cell::{Cells, known_columns};
 use super::{WriteError, Writer};
 use crate::sql::Output;
 use arrow_array::RecordBatch;
@@ -125,14 +125,8 @@ fn cut(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
 
 impl Writer for Table {
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        let arrays = batch.columns().iter().map(known).collect::<Result<Vec<_>, _>>()?;
-        let fields = batch.schema();
-        let cells = arrays
-            .iter()
-            .zip(&self.columns)
-            .zip(fields.fields())
-            .map(|((array, column), field)| Cells::new(column, field, array))
-            .collect::<Result<Vec<_>, _>>()?;
+        let arrays = known_columns(batch)?;
+        let cells = Cells::all(&self.columns, batch, &arrays)?;
         let mut text = Vec::new();
         for row in 0..batch.num_rows() {
             let mut texts = Vec::with_capacity(cells.len());

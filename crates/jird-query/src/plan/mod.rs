@@ -4,6 +4,7 @@ pub(crate) mod arrival;
 pub(crate) mod filters;
 pub(crate) mod groups;
 pub(crate) mod lambdas;
+pub(crate) mod node;
 pub(crate) mod ordered;
 pub(crate) mod ordering;
 pub(crate) mod repeated;

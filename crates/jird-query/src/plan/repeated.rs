@@ -6,22 +6,19 @@
 
 use crate::base::bytes::{batch_bytes, bytes, pieces};
 use crate::base::error::Error;
+use crate::plan::node::{Batches, RowNode, RowStep};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
+use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::windows::WindowAggExec;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
-};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::StreamExt;
-use std::fmt;
 use std::sync::Arc;
 
 /// How many rows a batch has in a plan with such a step: so rows may be 16 times as wide as with the usual number.
@@ -50,7 +47,7 @@ enum Step {
 }
 
 /// The inputs of a step that repeats rows, within this memory; `None` for other steps.
-pub(crate) fn inputs(node: &Arc<dyn ExecutionPlan>, bytes_max: usize) -> Option<Vec<Arc<dyn ExecutionPlan>>> {
+pub(crate) fn inputs(node: &Arc<dyn ExecutionPlan>, bytes_max: usize) -> Option<Result<Vec<Arc<dyn ExecutionPlan>>>> {
     let step = if node.name().ends_with("JoinExec") {
         Step::Join
     } else if let Some(unnest) = node.downcast_ref::<UnnestExec>() {
@@ -71,76 +68,38 @@ pub(crate) fn counted_windows(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Ex
         if node.downcast_ref::<WindowAggExec>().is_none() {
             return Ok(Transformed::no(node));
         }
-        let inputs = cut(&node, &Step::Window { is_wide: false }, usize::MAX);
+        let inputs = cut(&node, &Step::Window { is_wide: false }, usize::MAX)?;
         replace_children_if_necessary(node, inputs).map(Transformed::yes)
     };
     plan.transform_up(counted).data()
 }
 
 /// The inputs of a node, in batches that it can repeat.
-fn cut(node: &Arc<dyn ExecutionPlan>, step: &Step, bytes_max: usize) -> Vec<Arc<dyn ExecutionPlan>> {
-    let cut = |input: &Arc<dyn ExecutionPlan>| {
-        Arc::new(Cut { input: Arc::clone(input), step: step.clone(), bytes_max }) as Arc<dyn ExecutionPlan>
-    };
+fn cut(node: &Arc<dyn ExecutionPlan>, step: &Step, bytes_max: usize) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    let cut = |input| RowNode::over(Cut { step: step.clone(), bytes_max }, Arc::clone(input));
     node.children().into_iter().map(cut).collect()
 }
 
 /// The rows of a node, in batches that a step can repeat.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cut {
-    input: Arc<dyn ExecutionPlan>,
     step: Step,
     bytes_max: usize,
 }
 
-impl DisplayAs for Cut {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Cut")
-    }
-}
+impl RowStep for Cut {
+    const NAME: &'static str = "Cut";
 
-impl ExecutionPlan for Cut {
-    fn name(&self) -> &'static str {
-        "Cut"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self { input: children.swap_remove(0), step: self.step.clone(), bytes_max: self.bytes_max }))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn rows(&self, node: &RowNode<Self>, partition: usize, context: Arc<TaskContext>) -> Result<Batches> {
         let kept = MemoryConsumer::new("rows of a window").register(context.memory_pool());
         let mut cutter = Cutter { step: self.step.clone(), bytes_max: self.bytes_max, kept, rows: 0, widest: 0 };
-        let batches = self.input.execute(partition, context)?.flat_map(move |batch| {
+        let batches = node.input(partition, context)?.flat_map(move |batch| {
             futures::stream::iter(match batch.and_then(|batch| cutter.cut(&batch)) {
                 Ok(parts) => parts.into_iter().map(Ok).collect(),
                 Err(error) => vec![Err(error)],
             })
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(node.columns()), batches)))
     }
 }
 

@@ -3,13 +3,14 @@
 //! DataFusion reads the parts of a union all at once, and sorts equal rows into any order. Both are changed here, for
 //! queries whose answer depends on it ([`depends_on_arrival`](crate::plan::arrival::depends_on_arrival)).
 
+use crate::plan::node::{Batches, RowNode, RowStep};
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::compute::BatchCoalescer;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::JoinType;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::execution::TaskContext;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::aggregates::AggregateExec;
@@ -22,11 +23,9 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
-    replace_children_if_necessary,
+    Distribution, ExecutionPlan, Partitioning, PlanProperties, replace_children_if_necessary,
 };
 use futures::{StreamExt, TryStreamExt, stream};
-use std::fmt;
 use std::sync::Arc;
 
 /// The same plan, in which equal rows keep their order, and the parts of a union follow one another.
@@ -39,14 +38,14 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
             return Ok(Transformed::yes(Arc::new(merge.clone().with_round_robin_repartition(false)) as _));
         }
         if let Some(parts) = node.downcast_ref::<CoalescePartitionsExec>() {
-            let rows: Arc<dyn ExecutionPlan> = Arc::new(Steady::in_turn(parts.input())?);
+            let rows = in_turn(parts.input())?;
             return Ok(Transformed::yes(match parts.fetch() {
                 Some(fetch) => Arc::new(GlobalLimitExec::new(rows, 0, Some(fetch))),
                 None => rows,
             }));
         }
         if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
-            let rows = Arc::new(Steady::new(Arc::clone(aggregate.input()), How::Batches(batch_rows))?);
+            let rows = RowNode::over(Steady::Batches(batch_rows), Arc::clone(aggregate.input()))?;
             return replace_children_if_necessary(node, vec![rows]).map(Transformed::yes);
         }
         if let Some(rows) = joined(&node, batch_rows)? {
@@ -57,7 +56,7 @@ pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<
     let plan = plan.data()?;
     Ok(match plan.properties().partitioning.partition_count() {
         0 | 1 => plan,
-        _ => Arc::new(Steady::in_turn(&plan)?),
+        _ => in_turn(&plan)?,
     })
 }
 
@@ -74,7 +73,7 @@ fn joined(node: &Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<Option<Vec
     };
     let cut = |(at, input): (usize, &Arc<dyn ExecutionPlan>)| -> Result<Arc<dyn ExecutionPlan>> {
         let input = Arc::clone(input);
-        Ok(if at < cuts { Arc::new(Steady::new(input, How::Batches(batch_rows))?) } else { input })
+        if at < cuts { RowNode::over(Steady::Batches(batch_rows), input) } else { Ok(input) }
     };
     node.children().into_iter().enumerate().map(cut).collect::<Result<_>>().map(Some)
 }
@@ -82,7 +81,7 @@ fn joined(node: &Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<Option<Vec
 /// The same sort, in which rows that are equal in all keys keep their order: their numbers are the last key.
 fn stable(sort: &SortExec) -> Result<Arc<dyn ExecutionPlan>> {
     let columns = sort.input().schema();
-    let numbered = Arc::new(Steady::new(Arc::clone(sort.input()), How::Numbered)?);
+    let numbered = RowNode::over(Steady::Numbered, Arc::clone(sort.input()))?;
     let number = PhysicalSortExpr::new_default(Arc::new(Column::new(NUMBER, columns.fields().len())));
     let mut keys = sort.expr().clone();
     keys.push(number);
@@ -98,9 +97,9 @@ fn stable(sort: &SortExec) -> Result<Arc<dyn ExecutionPlan>> {
 /// The name of the column with the numbers of rows.
 const NUMBER: &str = "arrival:";
 
-/// What [`Steady`] does with its rows.
+/// Rows in a steady order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+pub(crate) enum Steady {
     /// Passes on one input after the other, and of each one partition after the other.
     InTurn,
     /// Numbers the rows of each partition, in one more column.
@@ -110,44 +109,14 @@ enum How {
     Batches(usize),
 }
 
-/// Rows in a steady order.
-#[derive(Debug)]
-pub(crate) struct Steady {
-    inputs: Vec<Arc<dyn ExecutionPlan>>,
-    how: How,
-    properties: Arc<PlanProperties>,
-}
-
-impl Steady {
-    /// The rows of all partitions of a plan. The parts of a union are inputs of their own, so that the planner that
-    /// cuts it into tasks sees that all of them are read as a whole.
-    fn in_turn(plan: &Arc<dyn ExecutionPlan>) -> Result<Self> {
-        let inputs = match plan.downcast_ref::<UnionExec>() {
-            Some(union) if union.inputs().iter().all(|part| part.schema() == union.schema()) => union.inputs().clone(),
-            _ => vec![Arc::clone(plan)],
-        };
-        Self::of(inputs, How::InTurn)
-    }
-
-    fn new(input: Arc<dyn ExecutionPlan>, how: How) -> Result<Self> {
-        Self::of(vec![input], how)
-    }
-
-    fn of(inputs: Vec<Arc<dyn ExecutionPlan>>, how: How) -> Result<Self> {
-        let input = UnionExec::try_new(inputs.clone())?;
-        let before = input.properties();
-        let known = before.eq_properties.clone();
-        // The steps above were planned with what is known here, such as columns that are constant.
-        let (rows, partitioning) = match how {
-            How::InTurn => (of_all_partitions(known), Partitioning::UnknownPartitioning(1)),
-            How::Numbered => {
-                (EquivalenceProperties::new(numbered(&input.schema())).extend(known)?, before.partitioning.clone())
-            }
-            How::Batches(_) => (known, before.partitioning.clone()),
-        };
-        let properties = PlanProperties::new(rows, partitioning, before.emission_type, before.boundedness);
-        Ok(Self { inputs, how, properties: Arc::new(properties) })
-    }
+/// The rows of all partitions of a plan. The parts of a union are inputs of their own, so that the planner that cuts it
+/// into tasks sees that all of them are read as a whole.
+fn in_turn(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let inputs = match plan.downcast_ref::<UnionExec>() {
+        Some(union) if union.inputs().iter().all(|part| part.schema() == union.schema()) => union.inputs().clone(),
+        _ => vec![Arc::clone(plan)],
+    };
+    Ok(Arc::new(RowNode::try_new(Steady::InTurn, inputs)?))
 }
 
 /// What is known of the rows of all partitions, one after the other.
@@ -160,23 +129,23 @@ fn of_all_partitions(mut known: EquivalenceProperties) -> EquivalenceProperties 
 /// What a message tells of a step.
 #[cfg(feature = "cluster")]
 impl Steady {
-    pub(crate) fn how_text(&self) -> String {
-        match self.how {
-            How::InTurn => "in turn".to_owned(),
-            How::Numbered => "numbered".to_owned(),
-            How::Batches(rows) => rows.to_string(),
+    pub(crate) fn message(self) -> String {
+        match self {
+            Self::InTurn => "in turn".to_owned(),
+            Self::Numbered => "numbered".to_owned(),
+            Self::Batches(rows) => rows.to_string(),
         }
     }
 
     /// A step that another process has described; `None` if there is no such step.
-    pub(crate) fn decoded(inputs: Vec<Arc<dyn ExecutionPlan>>, how: &str) -> Option<Self> {
-        let how = match how {
-            "in turn" => How::InTurn,
-            "numbered" => How::Numbered,
-            rows => How::Batches(rows.parse().ok().filter(|rows| *rows > 0)?),
+    pub(crate) fn decoded(inputs: Vec<Arc<dyn ExecutionPlan>>, message: &str) -> Option<Arc<RowNode<Self>>> {
+        let step = match message {
+            "in turn" => Self::InTurn,
+            "numbered" => Self::Numbered,
+            rows => Self::Batches(rows.parse().ok().filter(|rows| *rows > 0)?),
         };
-        let fits = if how == How::InTurn { !inputs.is_empty() } else { inputs.len() == 1 };
-        if fits { Self::of(inputs, how).ok() } else { None }
+        let fits = if step == Self::InTurn { !inputs.is_empty() } else { inputs.len() == 1 };
+        if fits { RowNode::try_new(step, inputs).ok().map(Arc::new) } else { None }
     }
 }
 
@@ -186,63 +155,48 @@ fn numbered(columns: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields).with_metadata(columns.metadata().clone()))
 }
 
-impl DisplayAs for Steady {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.how {
-            How::InTurn => "InTurn",
-            How::Numbered => "Numbered",
-            How::Batches(_) => "Batches",
-        })
-    }
-}
+impl RowStep for Steady {
+    const NAME: &'static str = "Steady";
 
-impl ExecutionPlan for Steady {
-    fn name(&self) -> &'static str {
-        "Steady"
+    fn text(&self) -> String {
+        match self {
+            Self::InTurn => "InTurn",
+            Self::Numbered => "Numbered",
+            Self::Batches(_) => "Batches",
+        }
+        .to_owned()
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        self.inputs.iter().map(|_| self.inputs.len() == 1).collect()
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        self.inputs.iter().map(|_| false).collect()
-    }
-
-    fn required_input_distribution(&self) -> Vec<Distribution> {
-        let one = Distribution::SinglePartition;
-        let is_whole = |input: &Arc<dyn ExecutionPlan>| input.properties().partitioning.partition_count() == 1;
-        let each = |input| {
-            if self.how == How::InTurn && is_whole(input) { one.clone() } else { Distribution::UnspecifiedDistribution }
+    fn properties(&self, inputs: &[Arc<dyn ExecutionPlan>]) -> Result<Arc<PlanProperties>> {
+        let input = UnionExec::try_new(inputs.to_vec())?;
+        let before = input.properties();
+        let known = before.eq_properties.clone();
+        // The steps above were planned with what is known here, such as columns that are constant.
+        let (rows, partitioning) = match self {
+            Self::InTurn => (of_all_partitions(known), Partitioning::UnknownPartitioning(1)),
+            Self::Numbered => {
+                (EquivalenceProperties::new(numbered(&input.schema())).extend(known)?, before.partitioning.clone())
+            }
+            Self::Batches(_) => (known, before.partitioning.clone()),
         };
-        self.inputs.iter().map(each).collect()
+        Ok(Arc::new(PlanProperties::new(rows, partitioning, before.emission_type, before.boundedness)))
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        self.inputs.iter().collect()
+    fn distribution(&self, input: &Arc<dyn ExecutionPlan>) -> Distribution {
+        let is_whole = input.properties().partitioning.partition_count() == 1;
+        if *self == Self::InTurn && is_whole {
+            Distribution::SinglePartition
+        } else {
+            Distribution::UnspecifiedDistribution
+        }
     }
 
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::of(children, self.how)?))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let schema = self.schema();
-        let columns = Arc::clone(&schema);
-        Ok(match self.how {
-            How::InTurn => {
-                let parts = self.inputs.iter().flat_map(|input| {
+    fn rows(&self, node: &RowNode<Self>, partition: usize, context: Arc<TaskContext>) -> Result<Batches> {
+        let columns = Arc::clone(node.columns());
+        let schema = Arc::clone(&columns);
+        Ok(match *self {
+            Self::InTurn => {
+                let parts = node.inputs().iter().flat_map(|input| {
                     let parts = 0..input.properties().partitioning.partition_count();
                     parts.map(|part| (Arc::clone(input), part))
                 });
@@ -250,9 +204,9 @@ impl ExecutionPlan for Steady {
                 let rows = parts.map(move |(input, part)| input.execute(part, Arc::clone(&context))).try_flatten();
                 Box::pin(RecordBatchStreamAdapter::new(schema, rows))
             }
-            How::Numbered => {
+            Self::Numbered => {
                 let mut rows_before = 0;
-                let rows = self.inputs[0].execute(partition, context)?.map(move |batch| {
+                let rows = node.input(partition, context)?.map(move |batch| {
                     let batch = batch?;
                     let rows = rows_before..rows_before + batch.num_rows() as u64;
                     rows_before = rows.end;
@@ -262,9 +216,9 @@ impl ExecutionPlan for Steady {
                 });
                 Box::pin(RecordBatchStreamAdapter::new(schema, rows))
             }
-            How::Batches(rows) => {
+            Self::Batches(rows) => {
                 let coalescer = BatchCoalescer::new(columns, rows);
-                let batches = in_batches(self.inputs[0].execute(partition, context)?, coalescer);
+                let batches = in_batches(node.input(partition, context)?, coalescer);
                 Box::pin(RecordBatchStreamAdapter::new(schema, batches))
             }
         })
@@ -272,10 +226,7 @@ impl ExecutionPlan for Steady {
 }
 
 /// The same rows in other batches.
-fn in_batches(
-    batches: SendableRecordBatchStream,
-    coalescer: BatchCoalescer,
-) -> impl futures::Stream<Item = Result<RecordBatch>> {
+fn in_batches(batches: Batches, coalescer: BatchCoalescer) -> impl futures::Stream<Item = Result<RecordBatch>> {
     stream::try_unfold((batches, coalescer, false), |(mut batches, mut coalescer, mut is_over)| async move {
         loop {
             if let Some(batch) = coalescer.next_completed_batch() {

@@ -5,12 +5,13 @@
 //! checkpoint, and so do the conditions of joins, which may let no row through.
 
 use crate::base::interrupt::Interrupt;
+use crate::plan::node::{Batches, RowNode, RowStep};
 use crate::plan::repeated;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Schema};
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::execution::TaskContext;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::joins::utils::JoinFilter;
@@ -18,9 +19,7 @@ use datafusion::physical_plan::joins::{
     HashJoinExec, HashJoinExecBuilder, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
-};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use futures::StreamExt;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -35,13 +34,13 @@ pub(crate) fn watched(
     interrupt: &Interrupt,
     memory_max: Option<usize>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let check = |input| Arc::new(Checked { input, interrupt: interrupt.clone() }) as Arc<dyn ExecutionPlan>;
+    let check = |input| RowNode::over(Checked(interrupt.clone()), input);
     plan.transform_up(|mut node| {
         if let Some(inputs) = memory_max.and_then(|bytes| repeated::inputs(&node, bytes)) {
-            node = replace_children_if_necessary(node, inputs)?;
+            node = replace_children_if_necessary(node, inputs?)?;
         }
         if node.name() == "RecursiveQueryExec" {
-            let children = node.children().into_iter().map(|child| check(Arc::clone(child))).collect();
+            let children = node.children().into_iter().map(|child| check(Arc::clone(child))).collect::<Result<_>>()?;
             return replace_children_if_necessary(node, children).map(Transformed::yes);
         }
         if !node.name().ends_with("JoinExec") && node.name() != "UnnestExec" {
@@ -56,7 +55,7 @@ pub(crate) fn watched(
         } else {
             node
         };
-        Ok(Transformed::yes(check(node)))
+        check(node).map(Transformed::yes)
     })
     .data()
 }
@@ -68,53 +67,15 @@ fn filtered(filter: &JoinFilter, interrupt: &Interrupt) -> JoinFilter {
 }
 
 /// The rows of a node, as long as the query is not interrupted.
-#[derive(Debug)]
-struct Checked {
-    input: Arc<dyn ExecutionPlan>,
-    interrupt: Interrupt,
-}
+#[derive(Clone, Debug)]
+struct Checked(Interrupt);
 
-impl DisplayAs for Checked {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Checked")
-    }
-}
+impl RowStep for Checked {
+    const NAME: &'static str = "Checked";
 
-impl ExecutionPlan for Checked {
-    fn name(&self) -> &'static str {
-        "Checked"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self { input: children.swap_remove(0), interrupt: self.interrupt.clone() }))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let interrupt = self.interrupt.clone();
-        let batches = self.input.execute(partition, context)?.enumerate().then(move |(number, batch)| {
+    fn rows(&self, node: &RowNode<Self>, partition: usize, context: Arc<TaskContext>) -> Result<Batches> {
+        let interrupt = self.0.clone();
+        let batches = node.input(partition, context)?.enumerate().then(move |(number, batch)| {
             let batch = interrupt.check().map_err(Into::into).and(batch);
             async move {
                 if number % BATCHES == BATCHES - 1 {
@@ -123,7 +84,7 @@ impl ExecutionPlan for Checked {
                 batch
             }
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(node.columns()), batches)))
     }
 }
 
