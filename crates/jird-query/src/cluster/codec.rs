@@ -106,14 +106,14 @@ struct Scan {
     watched: Option<Vec<PathName>>,
     files: Vec<Described>,
     /// For each partition, its parts: a file of `files`, and a range of it.
-    groups: Vec<Vec<Part>>,
+    groups: Vec<Vec<FilePart>>,
     limit: Option<usize>,
     batch_rows: usize,
     notes: (bool, bool),
 }
 
 /// The position of a file, and a range of it; without a range, all of it.
-type Part = (usize, Option<(i64, i64)>);
+type FilePart = (usize, Option<(i64, i64)>);
 
 const CHECKS: [Check; 3] = [Check::All, Check::Touched, Check::Trusted];
 

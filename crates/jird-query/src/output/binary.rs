@@ -7,12 +7,12 @@ use jird_formats::{ArrowBatches, ArrowLayout, ArrowOptions, BatchWriter, Error};
 #[cfg(feature = "tables")]
 use jird_formats::{ParquetBatches, ParquetOptions};
 
-type Batches = Box<dyn BatchWriter<Vec<u8>>>;
+type FileBatches = Box<dyn BatchWriter<Vec<u8>>>;
 
 /// Writes the batches of a format.
 pub(super) struct Binary {
-    begin: fn(&SchemaRef) -> Result<Batches, Error>,
-    batches: Option<Batches>,
+    begin: fn(&SchemaRef) -> Result<FileBatches, Error>,
+    batches: Option<FileBatches>,
 }
 
 impl Binary {
@@ -30,16 +30,16 @@ impl Binary {
     #[cfg(feature = "tables")]
     pub(super) fn parquet() -> Self {
         Self::new(|schema| {
-            Ok(Box::new(ParquetBatches::new(Vec::new(), schema.clone(), ParquetOptions::default())?) as Batches)
+            Ok(Box::new(ParquetBatches::new(Vec::new(), schema.clone(), ParquetOptions::default())?) as FileBatches)
         })
     }
 
-    fn new(begin: fn(&SchemaRef) -> Result<Batches, Error>) -> Self {
+    fn new(begin: fn(&SchemaRef) -> Result<FileBatches, Error>) -> Self {
         Self { begin, batches: None }
     }
 }
 
-fn arrow(schema: &SchemaRef, layout: ArrowLayout) -> Result<Batches, Error> {
+fn arrow(schema: &SchemaRef, layout: ArrowLayout) -> Result<FileBatches, Error> {
     let options = ArrowOptions { layout, ..ArrowOptions::default() };
     Ok(Box::new(ArrowBatches::new(Vec::new(), schema, options)?))
 }
