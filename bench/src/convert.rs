@@ -77,7 +77,7 @@ const CONVERSIONS: &[Conversion] = &[
 struct Tool {
     name: &'static str,
     build: Build,
-    how: How,
+    how: Method,
     /// How the program does each of its tasks, except for details that are in a script.
     tasks: &'static [(Task, Way)],
 }
@@ -91,7 +91,7 @@ struct Way {
     words: &'static [&'static str],
 }
 
-enum How {
+enum Method {
     Jird,
     /// A tool of `peers/convert.py`.
     Script,
@@ -122,7 +122,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "jird",
         build: Build::Default,
-        how: How::Jird,
+        how: Method::Jird,
         tasks: &[
             (Task::NdjsonToCsv, scripted("no schema")),
             (Task::CsvToNdjson, scripted("types by what the text looks like; no schema")),
@@ -134,7 +134,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "duckdb",
         build: Build::Cxx,
-        how: How::Script,
+        how: Method::Script,
         tasks: &[
             (Task::NdjsonToCsv, scripted(SCHEMA)),
             (Task::CsvToNdjson, scripted(SCHEMA)),
@@ -144,13 +144,13 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "duckdb-struct",
         build: Build::Cxx,
-        how: How::Script,
+        how: Method::Script,
         tasks: &[(Task::NdjsonToParquet, scripted(STRUCTS))],
     },
     Tool {
         name: "polars",
         build: Build::Default,
-        how: How::Script,
+        how: Method::Script,
         tasks: &[
             (Task::NdjsonToCsv, scripted(SCHEMA)),
             (Task::CsvToNdjson, scripted(SCHEMA)),
@@ -160,13 +160,13 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "polars-struct",
         build: Build::Default,
-        how: How::Script,
+        how: Method::Script,
         tasks: &[(Task::NdjsonToParquet, scripted(STRUCTS))],
     },
     Tool {
         name: "python",
         build: Build::Cxx,
-        how: How::Script,
+        how: Method::Script,
         tasks: &[
             (Task::NdjsonToCsv, slow("a loop over json and csv", &[])),
             (Task::CsvToNdjson, slow("a loop over csv and json, types given", &[])),
@@ -177,7 +177,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "miller",
         build: Build::Cxx,
-        how: How::Installed { package: "miller" },
+        how: Method::Installed { package: "miller" },
         tasks: &[
             (
                 Task::NdjsonToCsv,
@@ -189,13 +189,13 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "jq",
         build: Build::Cxx,
-        how: How::Installed { package: "jq" },
+        how: Method::Installed { package: "jq" },
         tasks: &[(Task::NdjsonToCsv, slow("", &["jq", "-n", "-r", JQ_TEN, "{from}"]))],
     },
     Tool {
         name: "sqlite-utils",
         build: Build::Default,
-        how: How::Beside,
+        how: Method::Beside,
         tasks: &[
             (
                 Task::NdjsonToSqlite,
@@ -210,7 +210,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "sqlite3",
         build: Build::Cxx,
-        how: How::Installed { package: "sqlite3" },
+        how: Method::Installed { package: "sqlite3" },
         tasks: &[(
             Task::SqliteToJson,
             Way {
@@ -304,12 +304,12 @@ impl Setting {
         let report = output.with_added_extension("json");
         let mut words: Vec<OsString> = Vec::new();
         match tool.how {
-            How::Jird => {
+            Method::Jird => {
                 words.extend([jird?.into(), "convert".into(), "--quiet".into()]);
                 words.extend(self.conversion.jird.iter().map(OsString::from));
                 words.extend([from.into(), output.clone().into()]);
             }
-            How::Script => {
+            Method::Script => {
                 let task = self.conversion.task.name();
                 words.extend(tools::script("convert.py")?);
                 words.extend([
@@ -320,9 +320,9 @@ impl Setting {
                     report.clone().into(),
                 ]);
             }
-            How::Installed { .. } | How::Beside => {
+            Method::Installed { .. } | Method::Beside => {
                 let program = match tool.how {
-                    How::Installed { package } => tools::installed(way.words[0], package)?,
+                    Method::Installed { package } => tools::installed(way.words[0], package)?,
                     _ => tools::python()?.with_file_name(way.words[0]),
                 };
                 words.push(program.into());
@@ -333,7 +333,7 @@ impl Setting {
                 }));
             }
         }
-        let prints = !matches!(tool.how, How::Jird | How::Script) && !way.words.contains(&"{to}");
+        let prints = !matches!(tool.how, Method::Jird | Method::Script) && !way.words.contains(&"{to}");
         Ok(Invocation { words, output, prints, report, kernel: self.kernel.clone() })
     }
 

@@ -244,7 +244,7 @@ impl<N: Names> Migrant<N> {
     }
 
     /// Does the work, and gives the result to `result`.
-    pub(crate) fn work(&mut self, index: usize, deed: Deed, result: &mut impl Made) -> Answer<()> {
+    pub(crate) fn work(&mut self, index: usize, deed: Deed, result: &mut impl ResultSink) -> Answer<()> {
         let text = &mut self.copies[index];
         let event = self.events[index].as_ref().ok_or(Refusal::Rejected);
         match deed {
@@ -276,7 +276,7 @@ impl<N: Names> Migrant<N> {
 }
 
 /// What becomes of a result.
-pub(crate) trait Made {
+pub(crate) trait ResultSink {
     fn is<T: Serialize>(&mut self, value: T);
     fn is_text(&mut self, text: Vec<u8>);
 }
@@ -284,7 +284,7 @@ pub(crate) trait Made {
 /// It is dropped: for the timing.
 pub(crate) struct Dropped;
 
-impl Made for Dropped {
+impl ResultSink for Dropped {
     #[inline(always)]
     fn is<T: Serialize>(&mut self, value: T) {
         drop(std::hint::black_box(value));
@@ -298,11 +298,11 @@ impl Made for Dropped {
 
 /// It is kept as text, to be checked.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeptText {
     texts: Vec<Vec<u8>>,
 }
 
-impl Made for Kept {
+impl ResultSink for KeptText {
     fn is<T: Serialize>(&mut self, value: T) {
         // A value that cannot be written is no JSON, which the check finds.
         self.texts.push(jird::to_vec(&value).unwrap_or_default());
@@ -313,7 +313,7 @@ impl Made for Kept {
     }
 }
 
-impl Kept {
+impl KeptText {
     /// Whether the results are those of the document.
     pub(crate) fn check(&self, document: &[u8], deed: Deed) -> Result<(), &'static str> {
         let read = |text: &[u8]| jird::from_slice::<serde_json::Value>(text).map_err(|_| "makes what is no JSON");
@@ -356,8 +356,8 @@ macro_rules! migrates {
             &mut self,
             index: usize,
             deed: $crate::migrate::Deed,
-        ) -> $crate::peer::Answer<$crate::migrate::Kept> {
-            let mut kept = $crate::migrate::Kept::default();
+        ) -> $crate::peer::Answer<$crate::migrate::KeptText> {
+            let mut kept = $crate::migrate::KeptText::default();
             self.$field.work(index, deed, &mut kept)?;
             Ok(kept)
         }

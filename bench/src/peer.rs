@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
-use crate::migrate::{Deed, Kept};
+use crate::migrate::{Deed, KeptText};
 use crate::million::Part;
 use crate::models::Text;
 
@@ -94,7 +94,7 @@ pub(crate) trait Peer {
     }
 
     /// Untimed: the same, with the results as text.
-    fn migrated(&mut self, _index: usize, _deed: Deed) -> Answer<Kept> {
+    fn migrated(&mut self, _index: usize, _deed: Deed) -> Answer<KeptText> {
         Err(Refusal::NotDone)
     }
 

@@ -104,13 +104,13 @@ impl Sink for Folding {
 #[derive(Default)]
 pub(crate) struct TwoFields {
     pub(crate) fold: Fold,
-    wanted: Option<Wanted>,
+    wanted: Option<Expected>,
     message: String,
     elapsed: f64,
 }
 
 #[derive(Clone, Copy)]
-enum Wanted {
+enum Expected {
     Message,
     Elapsed,
 }
@@ -127,15 +127,15 @@ impl Sink for TwoFields {
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, fmt::Error> {
         self.wanted = match key.text() {
-            "Message" => Some(Wanted::Message),
-            "Elapsed" => Some(Wanted::Elapsed),
+            "Message" => Some(Expected::Message),
+            "Elapsed" => Some(Expected::Elapsed),
             _ => None,
         };
         Ok(Interest::take_if(self.wanted.is_some()))
     }
     #[inline(always)]
     fn string(&mut self, text: &str) -> fmt::Result {
-        if let Some(Wanted::Message) = self.wanted {
+        if let Some(Expected::Message) = self.wanted {
             self.message.clear();
             self.message.push_str(text);
         }
@@ -143,7 +143,7 @@ impl Sink for TwoFields {
     }
     #[inline(always)]
     fn number(&mut self, number: Numeral<'_>) -> fmt::Result {
-        if let Some(Wanted::Elapsed) = self.wanted {
+        if let Some(Expected::Elapsed) = self.wanted {
             self.elapsed = number.to_f64().ok_or(fmt::Error)?;
         }
         Ok(())

@@ -21,7 +21,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
         name: "jird-formats",
-        order: "panics apart cell encoding columns fields rows error bad_value csv arrow parquet sqlite recover files remote",
+        order: "panics detached cell encoding columns fields rows error bad_value csv arrow parquet sqlite recover files remote",
     },
     Layers {
         name: "jird-store",
@@ -77,6 +77,12 @@ const OPENERS: [(&str, &str, &str); 9] = [
 /// The words that name an instruction set, and the one folder that may contain them.
 const NAMES_INSTRUCTIONS: [&str; 3] = ["::arch::", "target_arch", "is_x86_feature_detected"];
 const INSTRUCTIONS: (&str, &str) = ("jird", "kernel");
+
+/// Words that are no names of types: they say that something happened, and not what the type is.
+const VAGUE: [&str; 20] = [
+    "Asked", "Done", "Found", "Given", "Gone", "Got", "Held", "How", "Kept", "Known", "Made", "Ran", "Refused", "Said",
+    "Seen", "Taken", "Told", "Wanted", "What", "Why",
+];
 
 /// The most types of one name in a crate.
 const SAME_NAME_MAX: usize = 2;
@@ -221,6 +227,10 @@ impl Source {
             }
         }
         for (name, found) in types {
+            if VAGUE.contains(&name) {
+                let file = found[0].1.display();
+                faults.push(format!("{krate}: {file} has a type called {name}: a noun would say what it is"));
+            }
             let public = found.iter().filter(|(public, _)| *public).count();
             if found.len() > SAME_NAME_MAX || public > 1 {
                 let files: Vec<_> = found.iter().map(|(_, file)| file.display().to_string()).collect();
@@ -367,5 +377,6 @@ mod tests {
         assert_eq!(faults(&[("a.rs", "struct A;\n    struct A;"), ("b.rs", "pub(super) enum A {}")]), 0);
         assert_eq!(faults(&[("a.rs", "struct A;"), ("b.rs", "enum A {}"), ("c.rs", "pub unsafe trait A {}")]), 1);
         assert_eq!(faults(&[("a.rs", "pub struct A;"), ("b.rs", "pub trait A<'a> {}")]), 1);
+        assert_eq!(faults(&[("a.rs", "struct Told;\n    struct Kept;"), ("b.rs", "struct Toll;")]), 1);
     }
 }

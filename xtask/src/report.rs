@@ -9,7 +9,7 @@ use crate::house::House;
 use crate::step::{Counts, Log, Outcome, Step, skips, why};
 
 /// A step that has run.
-struct Done {
+struct Finished {
     name: &'static str,
     outcome: Outcome,
     time: Duration,
@@ -26,7 +26,7 @@ pub(crate) fn run(house: &House, steps: Vec<Step>, names: &[&str]) -> ExitCode {
     }
     let wanted = |step: &Step| names.is_empty() || names.iter().any(|name| step.name.starts_with(name));
     let (company, alone): (Vec<_>, Vec<_>) = steps.into_iter().filter(wanted).partition(|step| step.has_company);
-    let mut done: Vec<Done> = alone.iter().map(|step| run_step(house, step)).collect();
+    let mut done: Vec<Finished> = alone.iter().map(|step| run_step(house, step)).collect();
     done.extend(run_in_company(house, &company));
     conclude(house, &done)
 }
@@ -35,7 +35,7 @@ pub(crate) fn run(house: &House, steps: Vec<Step>, names: &[&str]) -> ExitCode {
 const LANES: usize = 2;
 
 /// Runs the steps, each as soon as a lane is free. Returns their results in order.
-fn run_in_company(house: &House, steps: &[Step]) -> Vec<Done> {
+fn run_in_company(house: &House, steps: &[Step]) -> Vec<Finished> {
     let next = AtomicUsize::new(0);
     let lane = || {
         let taken = std::iter::from_fn(|| steps.get(next.fetch_add(1, Relaxed)).map(|step| run_step(house, step)));
@@ -49,7 +49,7 @@ fn run_in_company(house: &House, steps: &[Step]) -> Vec<Done> {
     done
 }
 
-fn run_step(house: &House, step: &Step) -> Done {
+fn run_step(house: &House, step: &Step) -> Finished {
     // The output of a run that is killed shows which steps were running.
     println!("{:<18} …", step.name);
     let start = Instant::now();
@@ -61,7 +61,8 @@ fn run_step(house: &House, step: &Step) -> Done {
         // What cannot be removed costs only disk space.
         step.folders.iter().for_each(|folder| drop(fs::remove_dir_all(house.target.join(folder))));
     }
-    let done = Done { name: step.name, outcome, time: start.elapsed(), tests: Counts::of(&text), skips: skips(&text) };
+    let done =
+        Finished { name: step.name, outcome, time: start.elapsed(), tests: Counts::of(&text), skips: skips(&text) };
     let why = match done.outcome {
         Outcome::Failed => format!("{}    the whole log: {}\n\n", why(&text), path.display()),
         _ => String::new(),
@@ -70,7 +71,7 @@ fn run_step(house: &House, step: &Step) -> Done {
     done
 }
 
-impl Done {
+impl Finished {
     fn word(&self) -> &'static str {
         match self.outcome {
             Outcome::Passed => "ok",
@@ -106,23 +107,22 @@ impl Done {
     }
 }
 
-fn conclude(house: &House, done: &[Done]) -> ExitCode {
+fn conclude(house: &House, done: &[Finished]) -> ExitCode {
     println!("\n{:<18} {:<8} {:>8} {:>8} {:>8}", "step", "result", "seconds", "passed", "failed");
     for step in done {
         let Counts { passed, failed } = step.counts();
         println!("{:<18} {:<8} {:>8.1} {passed:>8} {failed:>8}", step.name, step.word(), step.time.as_secs_f64());
     }
-    let avoidable: Vec<String> = done.iter().flat_map(Done::avoidable).collect();
-    let unavoidable: Vec<String> = done.iter().filter_map(Done::unavoidable).collect();
+    let avoidable: Vec<String> = done.iter().flat_map(Finished::avoidable).collect();
+    let unavoidable: Vec<String> = done.iter().filter_map(Finished::unavoidable).collect();
     if !avoidable.is_empty() || !unavoidable.is_empty() {
         println!("\nskipped:");
         for skip in avoidable.iter().chain(&unavoidable) {
             println!("  {skip}");
         }
     }
-    let Counts { passed, mut failed } = done.iter().map(Done::counts).fold(Counts::default(), |sum, counts| Counts {
-        passed: sum.passed + counts.passed,
-        failed: sum.failed + counts.failed,
+    let Counts { passed, mut failed } = done.iter().map(Finished::counts).fold(Counts::default(), |sum, counts| {
+        Counts { passed: sum.passed + counts.passed, failed: sum.failed + counts.failed }
     });
     let mut skipped = avoidable.len() + unavoidable.len();
     if house.require_all && !avoidable.is_empty() {

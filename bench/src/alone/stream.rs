@@ -117,7 +117,7 @@ fn streamed(stream: Stream) -> Result<Report, String> {
         let mut delivered = Delivered { started, first_seconds: f64::NAN, count: 0, sum: 0 };
         stream(reader, &mut delivered).map(|()| delivered)
     };
-    let made = |count| run(Box::new(Made { next: 0, count, waiting: Vec::new(), at: 0 }), Rc::default());
+    let made = |count| run(Box::new(GeneratedText { next: 0, count, waiting: Vec::new(), at: 0 }), Rc::default());
     made(LEN / 10)?;
     let small = resident_bytes_max();
     made(LEN)?;
@@ -174,14 +174,14 @@ impl Read for Pieces {
 }
 
 /// The same text, generated while it is read.
-struct Made {
+struct GeneratedText {
     next: usize,
     count: usize,
     waiting: Vec<u8>,
     at: usize,
 }
 
-impl Read for Made {
+impl Read for GeneratedText {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at == self.waiting.len() && self.next <= self.count {
             self.waiting.clear();
@@ -210,7 +210,9 @@ mod tests {
     #[test]
     fn what_is_made_as_it_is_read_is_the_text() {
         let mut text = Vec::new();
-        Made { next: 0, count: LEN, waiting: Vec::new(), at: 0 }.read_to_end(&mut text).expect("it is in memory");
+        GeneratedText { next: 0, count: LEN, waiting: Vec::new(), at: 0 }
+            .read_to_end(&mut text)
+            .expect("it is in memory");
         assert!(text == million::text());
         assert_eq!(text.len() as u64, BYTES);
     }

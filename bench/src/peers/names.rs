@@ -69,7 +69,7 @@ pub(super) use facade::{JirdSerdeJson, MadeTree};
 #[cfg(feature = "facade")]
 mod facade {
     use super::*;
-    use crate::migrate::{Deed, Kept, migrates};
+    use crate::migrate::{Deed, KeptText, migrates};
     use crate::peer::Peer;
     use jird_serde_json::{Map, Number, Value};
     use std::hint::black_box;
@@ -160,9 +160,9 @@ mod facade {
             Ok(())
         }
 
-        fn migrated(&mut self, index: usize, _deed: Deed) -> Answer<Kept> {
-            let mut kept = Kept::default();
-            crate::migrate::Made::is(&mut kept, self.parts[index].made());
+        fn migrated(&mut self, index: usize, _deed: Deed) -> Answer<KeptText> {
+            let mut kept = KeptText::default();
+            crate::migrate::ResultSink::is(&mut kept, self.parts[index].made());
             Ok(kept)
         }
     }

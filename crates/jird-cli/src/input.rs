@@ -1,7 +1,7 @@
 //! The inputs of all commands: files, or standard input.
 
 use crate::outcome::BadData;
-use crate::progress::Done;
+use crate::progress::Amount;
 use crate::remote::{self, Open};
 use anyhow::{Context, anyhow, bail};
 use jird::hooks::lines::ReadAt;
@@ -206,13 +206,13 @@ impl Counter {
     }
 
     /// What is done, for the progress line.
-    pub(crate) fn done(&self) -> Done {
+    pub(crate) fn done(&self) -> Amount {
         let Counts { read, all, pipes, is_uncounted } = &*self.0;
         if is_uncounted.load(Ordering::Relaxed) {
-            return Done::Uncounted;
+            return Amount::Uncounted;
         }
         let is_known = pipes.load(Ordering::Relaxed) == 0;
-        Done::Bytes(read.load(Ordering::Relaxed), is_known.then(|| all.load(Ordering::Relaxed)))
+        Amount::Bytes(read.load(Ordering::Relaxed), is_known.then(|| all.load(Ordering::Relaxed)))
     }
 
     /// A reader whose bytes are counted.

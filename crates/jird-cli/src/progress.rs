@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Done {
+pub(crate) enum Amount {
     /// Bytes read, and their total; `None` if the total is unknown.
     Bytes(u64, Option<u64>),
     /// Runs done, and their total.
@@ -41,7 +41,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 impl Progress {
     /// Starts to show what `done` returns.
-    pub(crate) fn start(done: impl Fn() -> Done + Send + Sync + 'static, quiet: bool) -> Self {
+    pub(crate) fn start(done: impl Fn() -> Amount + Send + Sync + 'static, quiet: bool) -> Self {
         let done = Arc::new(done);
         if let Some(path) = env::var_os("JIRD_PROGRESS") {
             let done = Arc::clone(&done);
@@ -99,7 +99,7 @@ fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn draw(done: &dyn Fn() -> Done) {
+fn draw(done: &dyn Fn() -> Amount) {
     let begun = Instant::now();
     let mut wait = FIRST;
     loop {
@@ -116,11 +116,11 @@ fn draw(done: &dyn Fn() -> Done) {
 
 /// Appends how much is done to the file, which may be a pipe: ten lines a second, such as `{"read":2097152,"all":490000000}`
 /// in bytes, with null where the total is unknown. Ends when they cannot be written.
-fn tell(done: &dyn Fn() -> Done, path: &Path) {
+fn tell(done: &dyn Fn() -> Amount, path: &Path) {
     let Ok(mut file) = File::options().append(true).open(path) else { return };
     loop {
         thread::sleep(TICK);
-        if let Done::Bytes(read, all) = done() {
+        if let Amount::Bytes(read, all) = done() {
             let all = all.map_or("null".to_owned(), |all| all.to_string());
             if file.write_all(format!("{{\"read\":{read},\"all\":{all}}}\n").as_bytes()).is_err() {
                 return;
@@ -134,12 +134,12 @@ pub(crate) fn columns(terminal: impl AsFd) -> Option<usize> {
     terminal_size::terminal_size_of(terminal).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
 
-fn show(line: &ProgressBar, done: Done) {
+fn show(line: &ProgressBar, done: Amount) {
     let (part, all) = match done {
-        Done::Bytes(part, all) => (part, all),
+        Amount::Bytes(part, all) => (part, all),
         #[cfg(feature = "query")]
-        Done::Runs(part, all) => (part, Some(all)),
-        Done::Uncounted => (0, None),
+        Amount::Runs(part, all) => (part, Some(all)),
+        Amount::Uncounted => (0, None),
     };
     let style = ProgressStyle::with_template(&template(done, room())).unwrap_or_else(|_| ProgressStyle::default_bar());
     line.set_style(style.progress_chars("█░"));
@@ -150,22 +150,22 @@ fn show(line: &ProgressBar, done: Done) {
 }
 
 /// What the line shows in `room` columns.
-fn template(done: Done, room: usize) -> String {
+fn template(done: Amount, room: usize) -> String {
     const BYTES: &str = "{decimal_bytes} of {decimal_total_bytes}";
     let whole = match done {
-        Done::Bytes(_, None) => "{decimal_bytes} read, {decimal_bytes_per_sec}".to_owned(),
-        Done::Bytes(read, Some(all)) if read < all => format!("{BYTES}, {{decimal_bytes_per_sec}}, {{eta}} left"),
-        Done::Bytes(_, Some(_)) => return "all {decimal_total_bytes} read, working, {elapsed}".to_owned(),
+        Amount::Bytes(_, None) => "{decimal_bytes} read, {decimal_bytes_per_sec}".to_owned(),
+        Amount::Bytes(read, Some(all)) if read < all => format!("{BYTES}, {{decimal_bytes_per_sec}}, {{eta}} left"),
+        Amount::Bytes(_, Some(_)) => return "all {decimal_total_bytes} read, working, {elapsed}".to_owned(),
         #[cfg(feature = "query")]
-        Done::Runs(..) => "{pos} of {len} runs, {eta} left".to_owned(),
-        Done::Uncounted => return "working, {elapsed}".to_owned(),
+        Amount::Runs(..) => "{pos} of {len} runs, {eta} left".to_owned(),
+        Amount::Uncounted => return "working, {elapsed}".to_owned(),
     };
     match room.checked_sub(WORDS + GAP) {
-        Some(bar) if bar >= BAR_MIN && !matches!(done, Done::Bytes(_, None)) => {
+        Some(bar) if bar >= BAR_MIN && !matches!(done, Amount::Bytes(_, None)) => {
             format!("{{bar:{}}}{:GAP$}{whole}", bar.min(BAR_MAX), "")
         }
         _ if room >= WORDS => whole,
-        _ if matches!(done, Done::Bytes(_, Some(_))) => BYTES.to_owned(),
+        _ if matches!(done, Amount::Bytes(_, Some(_))) => BYTES.to_owned(),
         _ => "{elapsed}".to_owned(),
     }
 }
@@ -250,16 +250,16 @@ mod tests {
 
     #[test]
     fn a_line_has_what_fits() {
-        let half = Done::Bytes(245_000_000, Some(490_000_000));
+        let half = Amount::Bytes(245_000_000, Some(490_000_000));
         let words = "{decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left";
         assert_eq!(template(half, 200), format!("{{bar:40}}  {words}"));
         assert_eq!(template(half, 60), format!("{{bar:13}}  {words}"));
         assert_eq!(template(half, 50), words);
         assert_eq!(template(half, 30), "{decimal_bytes} of {decimal_total_bytes}");
-        assert_eq!(template(Done::Bytes(5, Some(5)), 60), "all {decimal_total_bytes} read, working, {elapsed}");
-        assert_eq!(template(Done::Bytes(5, None), 60), "{decimal_bytes} read, {decimal_bytes_per_sec}");
-        assert_eq!(template(Done::Uncounted, 10), "working, {elapsed}");
+        assert_eq!(template(Amount::Bytes(5, Some(5)), 60), "all {decimal_total_bytes} read, working, {elapsed}");
+        assert_eq!(template(Amount::Bytes(5, None), 60), "{decimal_bytes} read, {decimal_bytes_per_sec}");
+        assert_eq!(template(Amount::Uncounted, 10), "working, {elapsed}");
         #[cfg(feature = "query")]
-        assert_eq!(template(Done::Runs(1, 3), 60), "{bar:13}  {pos} of {len} runs, {eta} left");
+        assert_eq!(template(Amount::Runs(1, 3), 60), "{bar:13}  {pos} of {len} runs, {eta} left");
     }
 }

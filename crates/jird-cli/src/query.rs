@@ -4,7 +4,7 @@ use crate::dialect::DialectArgs;
 use crate::input::Input;
 use crate::limits::{CompressibleSpoolArgs, MemoryArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
-use crate::progress::{self, Done, Progress};
+use crate::progress::{self, Amount, Progress};
 use crate::remote::{self, RemoteArgs};
 use crate::target::{PartsTarget, Target, are_one, is_device};
 use crate::window::{WindowArgs, now};
@@ -305,7 +305,8 @@ fn execute(mut args: QueryArgs, place: Place, report: &mut Report) -> Result<()>
         bail!("this format is binary and is not printed to a terminal; name a file with --output");
     }
     let read = query.progress();
-    let _progress = Progress::start(move || Done::Bytes(read.read(), Some(read.total()).filter(|all| *all > 0)), quiet);
+    let _progress =
+        Progress::start(move || Amount::Bytes(read.read(), Some(read.total()).filter(|all| *all > 0)), quiet);
     if let Some(to) = copy.filter(|to| !to.partition_by.is_empty()) {
         return in_parts(query, &to, report);
     }

@@ -26,7 +26,7 @@ use http_body_util::{BodyExt, Empty, Limited};
 use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::rt::TokioExecutor;
 use jird_cli::cluster::Reached;
-use jird_query::cluster::{Cluster, Ran, Running, failure_in};
+use jird_query::cluster::{Cluster, ClusterResult, Running, failure_in};
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::fmt;
@@ -206,7 +206,7 @@ impl Cluster for Client {
                 ));
             }
             let rows = fetched(parts, &self.runtime);
-            Ok(Ran { rows: Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)), facts })
+            Ok(ClusterResult { rows: Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)), facts })
         })
     }
 }

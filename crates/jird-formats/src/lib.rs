@@ -14,7 +14,7 @@
 //!
 //! ```text
 //! panics     panics of libraries as errors - caught
-//! apart      threads that nothing waits for - Crew
+//! detached   threads that nothing waits for - Crew
 //! cell       one value of a row - Cell
 //! encoding   how a file's text begins: marks, and encodings that are not read - Encoding
 //! columns    the type of a column, from all of its values; Arrow arrays - Accumulator, ColumnBuilder
@@ -36,7 +36,6 @@
 //! `words` has the errors.
 #![forbid(unsafe_code)]
 
-mod apart;
 #[cfg(feature = "arrow")]
 mod arrow;
 #[cfg(any(feature = "arrow", feature = "sqlite"))]
@@ -45,6 +44,7 @@ mod cell;
 mod columns;
 #[cfg(feature = "csv")]
 mod csv;
+mod detached;
 pub mod encoding;
 #[cfg(any(feature = "arrow", feature = "csv", feature = "sqlite"))]
 mod error;
@@ -61,7 +61,6 @@ mod rows;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
-pub use apart::{Crew, apart};
 #[cfg(feature = "arrow")]
 pub use arrow::{
     ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions, BatchWriter, ColumnPlan, ColumnSink, ColumnSource,
@@ -73,6 +72,7 @@ pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 pub use columns::{ColumnBuilder, Unfit, holds, value_text};
 #[cfg(feature = "csv")]
 pub use csv::{CsvSink, CsvSource, CsvType, Dialect, DialectChoice, Empty, Terminator};
+pub use detached::{Crew, apart};
 #[cfg(any(feature = "arrow", feature = "csv", feature = "sqlite"))]
 pub use error::{Error, ErrorKind};
 pub use fields::{FieldFacts, FieldKind, FieldPlace, Fields};

@@ -3,7 +3,7 @@
 use crate::error::{Damage, Error, ErrorKind};
 use crate::files::Lock;
 use crate::log::{self, START_BYTES};
-use crate::logs::{Logs, Taken, Unreadable};
+use crate::logs::{Logs, TakenRanges, Unreadable};
 use crate::manifest::{FileKind, Folder, Loss, Manifest};
 use crate::span;
 
@@ -102,7 +102,7 @@ fn unnamed(folder: &Folder, names: Vec<String>, manifest: &Manifest) -> Result<V
     if kinds.is_empty() {
         return Ok(Vec::new());
     }
-    let logs = Logs::read(folder, manifest, &Taken::default(), Unreadable::Tell)?;
+    let logs = Logs::read(folder, manifest, &TakenRanges::default(), Unreadable::Tell)?;
     let unknown = |(name, kind)| {
         let aside = match kind {
             FileKind::Index(_) => None,

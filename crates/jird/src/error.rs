@@ -29,7 +29,7 @@ pub struct Error(Box<Repr>);
 
 #[derive(Clone)]
 struct Repr {
-    what: What,
+    what: Cause,
     category: Category,
     offset: u64,
     line: u64,
@@ -42,7 +42,7 @@ struct Repr {
 }
 
 #[derive(Clone)]
-enum What {
+enum Cause {
     /// A rule of JSON or of the policy.
     Rule(ErrorKind),
     /// A message in free form.
@@ -76,7 +76,7 @@ impl Error {
             ErrorKind::Io => Category::Io,
             _ => Category::Syntax,
         };
-        Self::of(What::Rule(kind), category, offset)
+        Self::of(Cause::Rule(kind), category, offset)
     }
 
     /// A fault in `text`. Its line is not computed here: that would take a good part of the time that finding the fault
@@ -106,11 +106,11 @@ impl Error {
         if write!(text, "{message}").is_err() {
             text.push_str("(a message that could not be displayed)");
         }
-        Self::of(What::Message(text.into()), category, 0)
+        Self::of(Cause::Message(text.into()), category, 0)
     }
 
     #[cold]
-    fn of(what: What, category: Category, offset: u64) -> Self {
+    fn of(what: Cause, category: Category, offset: u64) -> Self {
         Self(Box::new(Repr {
             what,
             category,
@@ -126,9 +126,9 @@ impl Error {
     /// The rule that was broken.
     pub fn kind(&self) -> ErrorKind {
         match &self.0.what {
-            What::Rule(kind) => *kind,
-            What::Message(_) => ErrorKind::Data,
-            What::Io(_) => ErrorKind::Io,
+            Cause::Rule(kind) => *kind,
+            Cause::Message(_) => ErrorKind::Data,
+            Cause::Io(_) => ErrorKind::Io,
         }
     }
 
@@ -222,7 +222,7 @@ impl Error {
 
     /// The kind of the I/O error, if reading or writing failed.
     pub fn io_error_kind(&self) -> Option<io::ErrorKind> {
-        if let What::Io(error) = &self.0.what { Some(error.kind()) } else { None }
+        if let Cause::Io(error) = &self.0.what { Some(error.kind()) } else { None }
     }
 
     /// The same error in an input that has `base` more bytes before this one's. Line and column are no longer known.
@@ -295,7 +295,7 @@ impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(ours) => ours,
-            Err(error) => Self::of(What::Io(Arc::new(error)), Category::Io, 0),
+            Err(error) => Self::of(Cause::Io(Arc::new(error)), Category::Io, 0),
         }
     }
 }
@@ -304,9 +304,9 @@ impl From<Error> for io::Error {
     /// The error of a reader or a writer as it was, unless a clone of the [`Error`] still has it.
     fn from(error: Error) -> Self {
         let error = match *error.0 {
-            Repr { what: What::Io(io), steps, .. } if steps.is_empty() => match Arc::try_unwrap(io) {
+            Repr { what: Cause::Io(io), steps, .. } if steps.is_empty() => match Arc::try_unwrap(io) {
                 Ok(io) => return io,
-                Err(io) => Error::of(What::Io(io), Category::Io, 0),
+                Err(io) => Error::of(Cause::Io(io), Category::Io, 0),
             },
             repr => Error(Box::new(repr)),
         };
@@ -322,7 +322,8 @@ impl From<Error> for io::Error {
 /// Equal if kind, offset, path and message are equal.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
-        let words = |error: &Self| if let What::Rule(_) = error.0.what { None } else { Some(error.0.what.to_string()) };
+        let words =
+            |error: &Self| if let Cause::Rule(_) = error.0.what { None } else { Some(error.0.what.to_string()) };
         (self.kind(), self.offset(), self.path()) == (other.kind(), other.offset(), other.path())
             && words(self) == words(other)
     }
@@ -330,7 +331,7 @@ impl PartialEq for Error {
 
 impl Eq for Error {}
 
-impl fmt::Display for What {
+impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rule(kind) => kind.fmt(f),
@@ -347,7 +348,7 @@ impl fmt::Display for Error {
         if *line > 0 {
             write!(f, " at line {line} column {column}")?;
         }
-        let is_placed = *line == 0 && matches!(what, What::Rule(_)) && *category != Category::Io;
+        let is_placed = *line == 0 && matches!(what, Cause::Rule(_)) && *category != Category::Io;
         let at = At { offset: is_placed.then_some(*offset), pointer: self.path() };
         if at.is_known() {
             write!(f, " {at}")?;
@@ -364,7 +365,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let What::Io(error) = &self.0.what { error.source() } else { None }
+        if let Cause::Io(error) = &self.0.what { error.source() } else { None }
     }
 }
 

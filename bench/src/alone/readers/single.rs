@@ -24,7 +24,7 @@ pub(super) trait Reader {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Said<'a> {
+struct MessageField<'a> {
     #[serde(borrow)]
     message: Cow<'a, str>,
 }
@@ -45,7 +45,7 @@ macro_rules! typed {
         impl Reader for $name {
             #[inline]
             fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
-                let event: Said<'_> = $from_slice(line).ok()?;
+                let event: MessageField<'_> = $from_slice(line).ok()?;
                 visit(&event.message);
                 Some(())
             }

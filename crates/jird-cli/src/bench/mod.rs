@@ -12,7 +12,7 @@ mod timing;
 
 use crate::outcome::Outcome;
 use crate::output;
-use crate::progress::{Done, Progress};
+use crate::progress::{Amount, Progress};
 use crate::query::failure;
 use anyhow::{Context, Result, bail};
 use cases::Case;
@@ -145,7 +145,7 @@ fn measure(args: &BenchArgs) -> Result<()> {
     // The header takes one run, and each case one before it is timed.
     let all = 1 + cases.len() as u64 * (1 + u64::from(args.runs));
     let runs = Arc::clone(&source.runs);
-    let progress = Progress::start(move || Done::Runs(runs.load(Ordering::Relaxed), all), false);
+    let progress = Progress::start(move || Amount::Runs(runs.load(Ordering::Relaxed), all), false);
     let header = source.header(args)?;
     let mut measured = Vec::new();
     for case in cases {

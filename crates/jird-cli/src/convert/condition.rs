@@ -10,14 +10,14 @@ use jird::{Path, record::Step};
 
 /// Holds each record until the condition has been evaluated.
 #[derive(Clone)]
-pub(super) struct Where {
+pub(super) struct WhereFilter {
     condition: Condition,
     /// The record, reduced to the fields that the condition and the target use.
     record: Project<Recording>,
     columns: Option<Vec<String>>,
 }
 
-impl Where {
+impl WhereFilter {
     /// Builds the condition; `None` without `--where`.
     pub(super) fn new(args: &ConvertArgs) -> Result<Option<Self>> {
         let Some(condition) = written(args)? else { return Ok(None) };

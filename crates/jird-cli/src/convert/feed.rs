@@ -1,7 +1,7 @@
 //! Sends inputs through filters to a sink, and handles bad records.
 
 use super::any_sink::AnySink;
-use super::condition::{Where, selected};
+use super::condition::{WhereFilter, selected};
 use super::fields::Fields;
 use super::met::Met;
 use super::open::Opened;
@@ -41,7 +41,7 @@ pub(crate) struct Tally {
 pub(crate) struct Feed {
     pub(super) reading: Reading,
     pub(super) tally: Tally,
-    condition: Option<Where>,
+    condition: Option<WhereFilter>,
     select: Vec<Pattern>,
     /// Whether columns are selected as a whole, each once.
     selects_columns: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Feed {
 
 impl Feed {
     pub(super) fn new(args: &ConvertArgs) -> Result<Self> {
-        let condition = Where::new(args)?;
+        let condition = WhereFilter::new(args)?;
         let paths = condition.as_ref().map_or_else(Vec::new, |condition| condition.paths().to_vec());
         // A pattern may well match nothing.
         let select: &[String] = if args.select.iter().any(|name| name.contains('*')) { &[] } else { &args.select };
@@ -78,7 +78,7 @@ impl Feed {
             check_first: !matches!(args.on_error, OnError::Stop),
             record_limit: args.record.limit(),
             csv: args.dialect.choice(),
-            columns: condition.as_ref().map_or_else(|| selected(args), Where::columns),
+            columns: condition.as_ref().map_or_else(|| selected(args), WhereFilter::columns),
         };
         Ok(Self {
             condition,
@@ -262,7 +262,7 @@ impl Feed {
 
     /// How many records were sent, and how many values a condition could not compare.
     pub(super) fn counts(&self) -> (u64, u64) {
-        let mismatches = self.tally.mismatches + self.condition.as_ref().map_or(0, Where::mismatches);
+        let mismatches = self.tally.mismatches + self.condition.as_ref().map_or(0, WhereFilter::mismatches);
         (self.tally.records, mismatches - self.unsaid)
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Opened {
     /// An object of a remote store, which can be read again.
     remote: Option<RemoteFile>,
     /// What a server sends only as a whole; none after it was read.
-    download: Option<Taken>,
+    download: Option<OneReader>,
     /// Counts what is read of all inputs.
     counter: Counter,
     /// Counts what was read of this one since it was last read from its start.
@@ -46,15 +46,15 @@ pub(crate) struct Opened {
 }
 
 /// A reader that can be taken once.
-struct Taken(Option<jird_formats::files::Reader>);
+struct OneReader(Option<jird_formats::files::Reader>);
 
-impl Taken {
+impl OneReader {
     fn take(&mut self) -> io::Result<jird_formats::files::Reader> {
         self.0.take().ok_or_else(|| io::Error::other("the server sends it only once"))
     }
 }
 
-impl std::fmt::Debug for Taken {
+impl std::fmt::Debug for OneReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Taken").field(&self.0.is_some()).finish()
     }
@@ -89,7 +89,7 @@ impl Opened {
                     }
                     Open::Once(reader, _) => {
                         counter.expect(None);
-                        Self { path, download: Some(Taken(Some(reader))), ..opened }
+                        Self { path, download: Some(OneReader(Some(reader))), ..opened }
                     }
                 });
             }

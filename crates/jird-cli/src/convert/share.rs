@@ -81,7 +81,7 @@ where
 }
 
 /// How a kind of piece is read.
-trait Cut: Sync {
+trait Cutter: Sync {
     type Piece: Send;
     /// The state of one thread.
     type Worker;
@@ -109,7 +109,7 @@ trait Cut: Sync {
 }
 
 /// The result of a piece.
-enum Made<P, S> {
+enum PieceResult<P, S> {
     Good {
         part: S,
         records: u64,
@@ -122,7 +122,7 @@ enum Made<P, S> {
 }
 
 /// Joins the results of the pieces. Returns the place where they end, without its offset.
-fn each<S, C: Cut>(
+fn each<S, C: Cutter>(
     feed: &mut Feed,
     name: &str,
     sink: &mut S,
@@ -139,7 +139,7 @@ where
     let make = |(feed, worker): &mut (Feed, C::Worker), piece: C::Piece| {
         let mut made = part.part(PART_BYTES_MAX);
         if let Some(records) = cut.send(worker, &piece, &mut made) {
-            return Made::Good { part: made, records, sent: records, mismatches: 0 };
+            return PieceResult::Good { part: made, records, sent: records, mismatches: 0 };
         }
         let mut part = part.part(PART_BYTES_MAX);
         let before = feed.counts();
@@ -150,8 +150,8 @@ where
         let after = feed.counts();
         let (sent, mismatches) = (after.0 - before.0, after.1 - before.1);
         match records {
-            Ok(records) => Made::Good { part, records, sent, mismatches },
-            Err(_) => Made::Odd(piece),
+            Ok(records) => PieceResult::Good { part, records, sent, mismatches },
+            Err(_) => PieceResult::Odd(piece),
         }
     };
     let work = |state: &mut (Feed, C::Worker), piece: Result<C::Piece>| match piece {
@@ -159,24 +159,24 @@ where
             let lines = cut.extent(&piece).1;
             (make(state, piece), lines)
         }
-        Err(error) => (Made::Failed(error), 0),
+        Err(error) => (PieceResult::Failed(error), 0),
     };
     let (mut place, mut own) = (Place { line: 1, ..Place::default() }, cut.worker());
     let mut take = |made, lines: Range<u64>| -> Result<()> {
         match made {
-            Made::Good { part, records, sent, mismatches } => {
+            PieceResult::Good { part, records, sent, mismatches } => {
                 sink.join(part).map_err(Into::into)?;
                 feed.add(sent, mismatches);
                 place.record += records;
             }
-            Made::Odd(piece) => {
+            PieceResult::Odd(piece) => {
                 let first = Place { line: lines.start + 1, offset: cut.extent(&piece).0, ..place };
                 place.record = cut.open(&mut own, &piece, first, |source| {
                     feed.filter(name, source, sink)?;
                     Ok(source.records())
                 })?;
             }
-            Made::Failed(error) => return Err(error.context(name.to_owned())),
+            PieceResult::Failed(error) => return Err(error.context(name.to_owned())),
         }
         place.line = lines.end + 1;
         if live { sink.flush().map_err(Into::into) } else { Ok(()) }
@@ -200,7 +200,7 @@ struct TextCut {
 /// After this many such pieces, the fast path for plain fields is no longer tried.
 const ODD_MAX: u32 = 16;
 
-impl Cut for TextCut {
+impl Cutter for TextCut {
     type Piece = StreamPiece;
     type Worker = Option<Finder>;
 
@@ -239,7 +239,7 @@ impl Cut for TextCut {
 /// The connections that the threads use.
 struct TableCut(Mutex<Vec<Connection>>);
 
-impl Cut for TableCut {
+impl Cutter for TableCut {
     type Piece = TablePiece;
     type Worker = Connection;
 

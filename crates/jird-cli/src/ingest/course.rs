@@ -1,6 +1,6 @@
 //! The course of taking a file: where it begins, and how far it has come.
 
-use super::found::{Found, Id};
+use super::checkpoints::{Checkpoints, Id};
 use super::tally::Place;
 use crate::outcome::report as say;
 use anyhow::{Result, bail};
@@ -45,7 +45,7 @@ impl Course {
         others: &[Id],
         sources: &Sources,
     ) -> Result<(Self, Reader)> {
-        let mut found = Found::search(open, &id, sources)?;
+        let mut found = Checkpoints::search(open, &id, sources)?;
         let Some((known, prefix)) = found.take_best(&id, others) else {
             found.refuse_changed(&id, sources)?;
             let source = Source { number: sources.next(), id, events: 0, takes_all: false };

@@ -1,7 +1,7 @@
 //! `jird ingest`: puts events into a store.
 
+mod checkpoints;
 mod course;
-mod found;
 mod lines;
 mod once;
 mod take;
@@ -14,8 +14,8 @@ use crate::progress::Progress;
 use crate::store_args::{SyncArgument, path_of};
 use crate::window::{nanoseconds, now};
 use anyhow::{Context, Result, anyhow, bail};
+use checkpoints::Id;
 use clap::ValueEnum;
-use found::Id;
 use jird::Path;
 use jird_formats::files::{BadRecords, OnError, is_url};
 use jird_store::{Compression, Settings, Store, Totals, Window, WriterOptions, is_store};

@@ -1,7 +1,7 @@
 //! Taking files into a store, one after the other.
 
+use super::checkpoints::Id;
 use super::course::Course;
-use super::found::Id;
 use super::lines::{Check, Prepared, Wrong, prepare};
 use super::once::Once;
 use super::tally::{End, Place, Tally};

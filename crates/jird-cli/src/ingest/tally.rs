@@ -12,7 +12,7 @@ pub(super) struct Tally(Arc<(Mutex<State>, Condvar)>);
 
 #[derive(Debug, Default)]
 struct State {
-    files: Vec<Taken>,
+    files: Vec<FileTally>,
     /// Whether events are on their way into the store.
     is_taking: bool,
     /// Whether a signal ends the command.
@@ -21,7 +21,7 @@ struct State {
 
 /// What was taken of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Taken {
+pub(super) struct FileTally {
     pub(super) name: String,
     /// Whether `--resume` can go on in it.
     pub(super) is_file: bool,
@@ -64,7 +64,7 @@ impl Tally {
 
     /// A file that nothing was taken from yet.
     pub(super) fn begin(&self, name: String, is_file: bool, from: Place) {
-        self.state().files.push(Taken { name, is_file, events: 0, from, to: from, end: End::Short });
+        self.state().files.push(FileTally { name, is_file, events: 0, from, to: from, end: End::Short });
     }
 
     /// Takes events of the last file, with `take`, up to a place.
@@ -123,7 +123,7 @@ impl Tally {
     }
 }
 
-impl Taken {
+impl FileTally {
     fn words(&self) -> String {
         let Self { name, events, from, to, .. } = self;
         let events = if *events == 1 { "1 event".to_owned() } else { format!("{events} events") };

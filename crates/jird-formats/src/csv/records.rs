@@ -1,7 +1,7 @@
 //! Reads records, one at a time.
 
 use super::dialect::{Dialect, Terminator};
-use super::scan::{Field, Form, Found, Scan};
+use super::scan::{Field, Form, Scan, ScanEnd};
 use crate::error::{Error, ErrorKind};
 use csv_core::ReadFieldResult;
 use jird::event::Place;
@@ -182,14 +182,14 @@ impl<R: io::Read> Records<R> {
             return Ok(None);
         }
         let found = self.scan.run(&self.buffer[..self.filled]);
-        let Found::End(end) = found else { return self.next_slowly(found) };
+        let ScanEnd::End(end) = found else { return self.next_slowly(found) };
         self.complete(end, end + 1)
     }
 
     /// Reads a record that is odd, or not completely in the buffer.
     #[cold]
     #[inline(never)]
-    fn next_slowly(&mut self, found: Found) -> Result<Option<Record<'_>>, Error> {
+    fn next_slowly(&mut self, found: ScanEnd) -> Result<Option<Record<'_>>, Error> {
         let (end, next) = self.advance(found)?;
         self.complete(end, next)
     }
@@ -206,7 +206,7 @@ impl<R: io::Read> Records<R> {
             self.begun = true;
         }
         if self.overlong {
-            let (_, next) = if self.odd.is_some() { self.advance_odd()? } else { self.advance(Found::Dry)? };
+            let (_, next) = if self.odd.is_some() { self.advance_odd()? } else { self.advance(ScanEnd::Dry)? };
             self.overlong = false;
             self.line += count(&self.buffer[self.start..next]);
             self.next = next;
@@ -260,11 +260,11 @@ impl<R: io::Read> Records<R> {
     }
 
     /// Moves to the record's end. Returns where it ends, and where the next one begins.
-    fn advance(&mut self, mut found: Found) -> Result<(usize, usize), Error> {
+    fn advance(&mut self, mut found: ScanEnd) -> Result<(usize, usize), Error> {
         loop {
             match found {
-                Found::End(end) => return Ok((end, end + 1)),
-                Found::Dry => {
+                ScanEnd::End(end) => return Ok((end, end + 1)),
+                ScanEnd::Dry => {
                     self.check_size()?;
                     if !self.fill()? {
                         if !self.scan.finish(self.filled) && !self.lenient && !self.overlong {
@@ -275,8 +275,8 @@ impl<R: io::Read> Records<R> {
                 }
                 // Bytes after the closing quote belong to the field. How they are read does not change where the record
                 // ends.
-                Found::Odd(_) if self.overlong && self.dialect.double_quote && self.dialect.escape.is_none() => {}
-                Found::Odd(at) => {
+                ScanEnd::Odd(_) if self.overlong && self.dialect.double_quote && self.dialect.escape.is_none() => {}
+                ScanEnd::Odd(at) => {
                     self.fresh_core();
                     let at = if self.overlong { at } else { self.start };
                     self.scan.clear();

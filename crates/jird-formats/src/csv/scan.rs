@@ -29,7 +29,7 @@ pub(super) enum Form {
 
 /// How far a scan got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ScanEnd {
     /// The record ends before this byte, which is a terminator.
     End(usize),
     /// More bytes are needed.
@@ -156,7 +156,7 @@ impl Scan {
 
     /// Continues through `text`, the filled part of the buffer.
     #[inline(always)]
-    pub(super) fn run(&mut self, text: &[u8]) -> Found {
+    pub(super) fn run(&mut self, text: &[u8]) -> ScanEnd {
         loop {
             let found = match self.within {
                 Within::Plain => self.plain(text),
@@ -171,7 +171,7 @@ impl Scan {
 
     /// Continues to the record's end or to a quoted field.
     #[inline(always)]
-    fn plain(&mut self, text: &[u8]) -> Option<Found> {
+    fn plain(&mut self, text: &[u8]) -> Option<ScanEnd> {
         loop {
             // The state of the inner loop is in locals, so that it stays in registers.
             let (block, mut field, delimiter) = (self.block, self.field, self.marks_of.delimiter);
@@ -192,7 +192,7 @@ impl Scan {
                     let close = quotes & quotes.wrapping_neg();
                     let mark = close << 1;
                     if marks & mark == 0 || !self.understands_quotes {
-                        break Some(Found::Odd(at));
+                        break Some(ScanEnd::Odd(at));
                     }
                     let (within, end) = (close - 1, block + close.trailing_zeros() as usize);
                     self.quotes_marks |= marks & within != 0;
@@ -201,7 +201,7 @@ impl Scan {
                     self.push(at + 1, end, Form::Quoted);
                     field = end + 2;
                     if text[end + 1] != delimiter {
-                        break Some(Found::End(end + 1));
+                        break Some(ScanEnd::End(end + 1));
                     }
                     continue;
                 }
@@ -209,30 +209,30 @@ impl Scan {
                 self.push(field, at, Form::Plain);
                 field = at + 1;
                 if text[at] != delimiter {
-                    break Some(Found::End(at));
+                    break Some(ScanEnd::End(at));
                 }
             };
             (self.field, self.marks, self.quotes) = (field, marks, quotes);
             match found {
-                Some(Found::Odd(_)) if self.understands_quotes => {
+                Some(ScanEnd::Odd(_)) if self.understands_quotes => {
                     self.within = Within::Quoted(Form::Quoted);
                     return None;
                 }
                 Some(found) => return Some(found),
                 None if self.load(text) => {}
-                None => return Some(Found::Dry),
+                None => return Some(ScanEnd::Dry),
             }
         }
     }
 
     /// Continues to the next quote.
     #[inline(always)]
-    fn quoted(&mut self, text: &[u8], form: Form) -> Option<Found> {
+    fn quoted(&mut self, text: &[u8], form: Form) -> Option<ScanEnd> {
         // All remaining marks are after the opening quote.
         while self.quotes == 0 {
             self.quotes_marks |= self.marks != 0;
             if !self.load(text) {
-                return Some(Found::Dry);
+                return Some(ScanEnd::Dry);
             }
         }
         let quote = self.quotes.trailing_zeros();
@@ -243,8 +243,8 @@ impl Scan {
 
     /// Looks at the byte after a quote.
     #[inline(always)]
-    fn behind(&mut self, text: &[u8], form: Form, next: usize) -> Option<Found> {
-        let Some(&byte) = text.get(next) else { return Some(Found::Dry) };
+    fn behind(&mut self, text: &[u8], form: Form, next: usize) -> Option<ScanEnd> {
+        let Some(&byte) = text.get(next) else { return Some(ScanEnd::Dry) };
         if byte == self.marks_of.quote {
             self.step(text, next);
             self.within = Within::Quoted(Form::Doubled);
@@ -254,12 +254,12 @@ impl Scan {
             self.push(self.field.wrapping_add(1), next.wrapping_sub(1), form);
             (self.field, self.within) = (next + 1, Within::Plain);
             if byte != self.marks_of.delimiter {
-                return Some(Found::End(next));
+                return Some(ScanEnd::End(next));
             }
         } else {
             self.pass(next);
             (self.field, self.within) = (FORGOTTEN, Within::Plain);
-            return Some(Found::Odd(next));
+            return Some(ScanEnd::Odd(next));
         }
         None
     }

@@ -1,7 +1,7 @@
 //! A copy of a pipe that is read while it is made.
 
 use super::spool::{Spool, SpoolOptions, too_large, unwritten};
-use crate::apart;
+use crate::detached::apart;
 use jird::hooks::lines::ReadAt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -25,11 +25,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Spooling {
-    shared: Arc<Shared>,
+    shared: Arc<SpoolState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SpoolState {
     file: File,
     copied: Mutex<Copied>,
     changed: Condvar,
@@ -68,7 +68,7 @@ impl Spooling {
     ) -> io::Result<Self> {
         assert!(!options.compress, "a copy that is compressed is read when it is whole");
         let file = tempfile::tempfile_in(&options.folder).map_err(|error| unwritten(&error, options))?;
-        let shared = Arc::new(Shared { file, copied: Mutex::default(), changed: Condvar::new() });
+        let shared = Arc::new(SpoolState { file, copied: Mutex::default(), changed: Condvar::new() });
         let (own, options) = (Arc::clone(&shared), options.clone());
         apart("jird-spool", None, move || {
             let done = Copy { shared: &own, options: &options, count }.run(&start, &pipe);
@@ -118,7 +118,7 @@ impl ReadAt for Spooling {
     }
 }
 
-impl Shared {
+impl SpoolState {
     fn copied(&self) -> MutexGuard<'_, Copied> {
         self.copied.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,7 +131,7 @@ impl Shared {
 
 /// Makes the copy.
 struct Copy<'c, F> {
-    shared: &'c Arc<Shared>,
+    shared: &'c Arc<SpoolState>,
     options: &'c SpoolOptions,
     count: F,
 }

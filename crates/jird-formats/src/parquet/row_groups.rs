@@ -49,7 +49,7 @@ impl ColumnSource<'static> {
 }
 
 /// An encrypted file ends with different magic bytes.
-fn check_plain<R: ChunkReader>(file: &Shared<R>) -> Result<(), Error> {
+fn check_plain<R: ChunkReader>(file: &SharedFile<R>) -> Result<(), Error> {
     const ENCRYPTED: &[u8; 4] = b"PARE";
     let Some(start) = file.len().checked_sub(ENCRYPTED.len() as u64) else { return Ok(()) };
     if file.get_bytes(start, ENCRYPTED.len())?.as_ref() == ENCRYPTED {
@@ -86,7 +86,7 @@ const READ: &str = if cfg!(feature = "brotli") {
 };
 
 struct RowGroups<R> {
-    file: Shared<R>,
+    file: SharedFile<R>,
     metadata: ArrowReaderMetadata,
     /// Whether the rows of each group are read; empty if all are.
     kept: Vec<bool>,
@@ -110,7 +110,7 @@ struct Open {
 
 impl<R: ChunkReader + 'static> RowGroups<R> {
     fn open(reader: R) -> Result<Self, Error> {
-        let file = Shared(Arc::new(reader));
+        let file = SharedFile(Arc::new(reader));
         check_plain(&file)?;
         let metadata = guard(|| {
             let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
@@ -222,21 +222,21 @@ fn guard<T>(read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 
 /// A file with several readers. It refuses reads beyond its end, because lengths come from the file, and memory is
 /// allocated for them.
-struct Shared<R>(Arc<R>);
+struct SharedFile<R>(Arc<R>);
 
-impl<R> Clone for Shared<R> {
+impl<R> Clone for SharedFile<R> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<R: ChunkReader> Length for Shared<R> {
+impl<R: ChunkReader> Length for SharedFile<R> {
     fn len(&self) -> u64 {
         self.0.len()
     }
 }
 
-impl<R: ChunkReader> ChunkReader for Shared<R> {
+impl<R: ChunkReader> ChunkReader for SharedFile<R> {
     type T = R::T;
 
     fn get_read(&self, start: u64) -> Result<R::T, ParquetError> {

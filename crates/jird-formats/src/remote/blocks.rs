@@ -39,7 +39,7 @@ const REST_BYTES: u64 = 64 << 10;
 
 /// How an object is cut into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum BlockLayout {
     /// For reading in order.
     Lines,
     /// For reading here and there.
@@ -53,13 +53,13 @@ type Key = (u64, u64);
 #[derive(Debug)]
 pub(super) struct Blocks {
     block_bytes: u64,
-    held: Mutex<Held>,
+    held: Mutex<BlockCache>,
     changed: Condvar,
     requests: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct BlockCache {
     blocks: HashMap<Key, Block>,
     /// What happened to blocks, also of those that are gone.
     past: HashMap<Key, Past>,
@@ -159,7 +159,8 @@ impl Blocks {
                 None => {
                     let was_fetched = held.past.get(&key).is_some_and(|past| past.fetched > 0);
                     let wanted = offset..range.end.min(offset + buffer.len() as u64);
-                    let is_rest = object.cut == Cut::Lines && !is_stream && wanted.end - wanted.start <= REST_BYTES;
+                    let is_rest =
+                        object.cut == BlockLayout::Lines && !is_stream && wanted.end - wanted.start <= REST_BYTES;
                     if is_rest && (was_fetched || wanted.end == range.end && wanted.start > range.start) {
                         drop(held);
                         let own = Arc::clone(object);
@@ -169,8 +170,10 @@ impl Blocks {
                     }
                     // What is wanted here and there may be longer than a block: all of it is asked for at once.
                     let last = match object.cut {
-                        Cut::Lines => index,
-                        Cut::Parts => self.index(object.cut, (offset + buffer.len() as u64 - 1).min(object.len - 1)),
+                        BlockLayout::Lines => index,
+                        BlockLayout::Parts => {
+                            self.index(object.cut, (offset + buffer.len() as u64 - 1).min(object.len - 1))
+                        }
                     };
                     for index in index..=last.min(index + REQUESTS_MAX as u64) {
                         if !held.blocks.contains_key(&(object.number, index)) {
@@ -180,7 +183,7 @@ impl Blocks {
                 }
             }
         };
-        if object.cut == Cut::Lines {
+        if object.cut == BlockLayout::Lines {
             self.fetch_ahead(&mut held, object, index)?;
         }
         drop(held);
@@ -192,7 +195,7 @@ impl Blocks {
     }
 
     /// Fetches the blocks that will be read next, if blocks are read in order and there is room.
-    fn fetch_ahead(self: &Arc<Self>, held: &mut Held, object: &Arc<Object>, index: u64) -> io::Result<()> {
+    fn fetch_ahead(self: &Arc<Self>, held: &mut BlockCache, object: &Arc<Object>, index: u64) -> io::Result<()> {
         let own = held.past.get(&(object.number, index)).copied().unwrap_or_default();
         let before = index.checked_sub(1).and_then(|before| held.past.get(&(object.number, before)));
         let run = before.filter(|before| before.fetched >= own.fetched).map_or(0, |before| before.run + 1);
@@ -218,7 +221,7 @@ impl Blocks {
     }
 
     /// Begins to fetch a block.
-    fn start(self: &Arc<Self>, held: &mut Held, object: &Arc<Object>, index: u64) -> io::Result<()> {
+    fn start(self: &Arc<Self>, held: &mut BlockCache, object: &Arc<Object>, index: u64) -> io::Result<()> {
         let (key, range) = ((object.number, index), self.range(object, index));
         let len = range.end - range.start;
         held.past.entry(key).or_default().fetched += 1;
@@ -240,23 +243,25 @@ impl Blocks {
         Ok(())
     }
 
-    fn index(&self, cut: Cut, offset: u64) -> u64 {
+    fn index(&self, cut: BlockLayout, offset: u64) -> u64 {
         match cut {
-            Cut::Lines if offset < self.head_bytes() => 0,
-            Cut::Lines => offset / self.block_bytes + 1,
-            Cut::Parts => offset / self.part_bytes(),
+            BlockLayout::Lines if offset < self.head_bytes() => 0,
+            BlockLayout::Lines => offset / self.block_bytes + 1,
+            BlockLayout::Parts => offset / self.part_bytes(),
         }
     }
 
     /// The bytes of a block. Empty if the object ends before it.
     fn range(&self, object: &Object, index: u64) -> Range<u64> {
         let range = match (object.cut, index) {
-            (Cut::Lines, 0) => 0..self.head_bytes(),
-            (Cut::Lines, _) => {
+            (BlockLayout::Lines, 0) => 0..self.head_bytes(),
+            (BlockLayout::Lines, _) => {
                 ((index - 1).saturating_mul(self.block_bytes)).max(self.head_bytes())
                     ..index.saturating_mul(self.block_bytes)
             }
-            (Cut::Parts, _) => index.saturating_mul(self.part_bytes())..(index + 1).saturating_mul(self.part_bytes()),
+            (BlockLayout::Parts, _) => {
+                index.saturating_mul(self.part_bytes())..(index + 1).saturating_mul(self.part_bytes())
+            }
         };
         range.start.min(object.len)..range.end.min(object.len)
     }
@@ -265,12 +270,12 @@ impl Blocks {
         PART_BYTES.min(self.block_bytes)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, BlockCache> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl BlockCache {
     fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock

@@ -25,9 +25,9 @@ pub(super) struct Clients {
 
 /// Gives all files of a web server the same connections.
 #[derive(Clone, Debug)]
-struct Known(HttpClient);
+struct OneClient(HttpClient);
 
-impl HttpConnector for Known {
+impl HttpConnector for OneClient {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(self.0.clone())
     }
@@ -85,7 +85,7 @@ impl Clients {
         let url = address.url();
         let url = url.split('#').next().unwrap_or_default();
         let builder = HttpBuilder::new().with_url(url).with_client_options(options).with_retry(self.retry());
-        Ok(Arc::new(builder.with_http_connector(Known(client)).build()?))
+        Ok(Arc::new(builder.with_http_connector(OneClient(client)).build()?))
     }
 
     /// What failed for a moment is tried again, for a time.

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::{runtime, words};
-use crate::apart;
+use crate::detached::apart;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use object_store::path::Path;
@@ -64,7 +64,7 @@ fn send(sender: &SyncSender<io::Result<Bytes>>, part: io::Result<Bytes>) -> bool
 }
 
 fn cut_off(expected: u64, got: u64) -> io::Error {
-    let cut = super::watch::Refused::CutOff { expected, got };
+    let cut = super::watch::Refusal::CutOff { expected, got };
     io::Error::new(io::ErrorKind::ConnectionAborted, cut.to_string())
 }
 

@@ -1,10 +1,10 @@
 //! One remote object that can be read at any offset.
 
 use super::address::Address;
-use super::blocks::{Blocks, Cut};
+use super::blocks::{BlockLayout, Blocks};
 use super::clients::Clients;
 use super::download::Download;
-use super::watch::{Limits, Refused};
+use super::watch::{Limits, Refusal};
 use super::{Remote, Remotes, words};
 use futures_util::StreamExt;
 use jird::hooks::lines::ReadAt;
@@ -39,7 +39,7 @@ pub enum Access {
 pub(super) struct Object {
     pub(super) number: u64,
     pub(super) len: u64,
-    pub(super) cut: Cut,
+    pub(super) cut: BlockLayout,
     pub(super) limits: Arc<Limits>,
     address: Address,
     store: Arc<dyn ObjectStore>,
@@ -92,7 +92,7 @@ pub(super) async fn open(remotes: &Remotes, address: &Address) -> io::Result<Rem
             let range = 0..remotes.blocks.head_bytes().min(meta.size);
             (meta, collect(result, &range, Vec::new()).await.map_err(|error| of(address, error))?)
         }
-        Err(error) if matches!(words::refused(&error), Some(Refused::NoRanges)) => {
+        Err(error) if matches!(words::refused(&error), Some(Refusal::NoRanges)) => {
             return Download::start(address.clone(), store, path).await.map(Remote::Whole);
         }
         // Nothing has no first byte.
@@ -106,7 +106,7 @@ pub(super) async fn open(remotes: &Remotes, address: &Address) -> io::Result<Rem
     let blocks = Arc::clone(&remotes.blocks);
     let limits = Arc::clone(&clients.limits);
     let version = Version::of(&meta);
-    let (address, len, cut) = (address.clone(), meta.size, Cut::Lines);
+    let (address, len, cut) = (address.clone(), meta.size, BlockLayout::Lines);
     let object = Object { number, len, cut, limits, address, store, path, version };
     if !head.is_empty() {
         blocks.keep_head(number, head);
@@ -132,7 +132,7 @@ async fn collect(result: GetResult, range: &Range<u64>, mut bytes: Vec<u8>) -> R
     let expected = range.end - range.start;
     if result.range != *range {
         let got = format!("{}-{}", result.range.start, result.range.end);
-        let refused = Refused::OtherRange { asked: range.clone(), got };
+        let refused = Refusal::OtherRange { asked: range.clone(), got };
         return Err(Failure::Ours(io::Error::new(io::ErrorKind::InvalidData, refused.to_string())));
     }
     bytes.clear();
@@ -142,12 +142,12 @@ async fn collect(result: GetResult, range: &Range<u64>, mut bytes: Vec<u8>) -> R
     while let Some(part) = parts.next().await {
         let part = part.map_err(Failure::Store)?;
         if bytes.len() + part.len() > len {
-            return Err(Failure::Ours(io::Error::new(io::ErrorKind::InvalidData, Refused::TooLong.to_string())));
+            return Err(Failure::Ours(io::Error::new(io::ErrorKind::InvalidData, Refusal::TooLong.to_string())));
         }
         bytes.extend_from_slice(&part);
     }
     if bytes.len() < len {
-        let cut = Refused::CutOff { expected, got: bytes.len() as u64 };
+        let cut = Refusal::CutOff { expected, got: bytes.len() as u64 };
         return Err(Failure::Ours(io::Error::new(io::ErrorKind::ConnectionAborted, cut.to_string())));
     }
     Ok(bytes)
@@ -189,8 +189,8 @@ impl RemoteFile {
     #[must_use]
     pub fn with_access(&self, access: Access) -> Self {
         let cut = match access {
-            Access::InOrder => Cut::Lines,
-            Access::Anywhere => Cut::Parts,
+            Access::InOrder => BlockLayout::Lines,
+            Access::Anywhere => BlockLayout::Parts,
         };
         if cut == self.object.cut {
             return self.clone();

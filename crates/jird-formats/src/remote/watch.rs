@@ -59,7 +59,7 @@ impl Limits {
         match self.budget {
             Some(budget) if before.saturating_add(bytes) > budget => {
                 self.fetched.fetch_sub(bytes, Relaxed);
-                Err(HttpError::new(HttpErrorKind::Unknown, Refused::Budget(budget)))
+                Err(HttpError::new(HttpErrorKind::Unknown, Refusal::Budget(budget)))
             }
             _ => Ok(()),
         }
@@ -73,7 +73,7 @@ impl Limits {
 
 /// Why a request, or an answer, is refused here.
 #[derive(Clone, Debug)]
-pub(super) enum Refused {
+pub(super) enum Refusal {
     Budget(u64),
     /// The server is silent, or almost.
     Stalled(Duration),
@@ -94,7 +94,7 @@ pub(super) enum Refused {
     NoCredentials,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Budget(budget) => write!(
@@ -124,7 +124,7 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for Refusal {}
 
 /// Makes clients whose requests are watched.
 #[derive(Clone, Debug)]
@@ -161,11 +161,11 @@ impl HttpService for Watched {
         let mut account = Account { limits: Arc::clone(&self.limits), reserved, got: 0 };
         let answer = match timeout(self.limits.patience, self.client.execute(request)).await {
             Ok(Ok(answer)) if !(is_credential && answer.status().is_client_error()) => answer,
-            _ if is_credential => return Err(HttpError::new(HttpErrorKind::Unknown, Refused::NoCredentials)),
+            _ if is_credential => return Err(HttpError::new(HttpErrorKind::Unknown, Refusal::NoCredentials)),
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(error),
             Err(_) => {
-                return Err(HttpError::new(HttpErrorKind::Timeout, Refused::Stalled(self.limits.patience)));
+                return Err(HttpError::new(HttpErrorKind::Timeout, Refusal::Stalled(self.limits.patience)));
             }
         };
         let (parts, body) = answer.into_parts();
@@ -204,9 +204,9 @@ fn length_of(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// The range that an answer has, if it is the one that was asked for, or what the object has of it.
-fn checked_range(asked: &Range<u64>, status: StatusCode, headers: &HeaderMap) -> Result<Range<u64>, Refused> {
+fn checked_range(asked: &Range<u64>, status: StatusCode, headers: &HeaderMap) -> Result<Range<u64>, Refusal> {
     if status != StatusCode::PARTIAL_CONTENT {
-        return Err(Refused::NoRanges);
+        return Err(Refusal::NoRanges);
     }
     let text = headers.get(CONTENT_RANGE).map(HeaderValue::to_str).and_then(Result::ok).unwrap_or("no range");
     let got = text.strip_prefix("bytes ").and_then(|text| {
@@ -218,7 +218,7 @@ fn checked_range(asked: &Range<u64>, status: StatusCode, headers: &HeaderMap) ->
         Some((got, size)) if got.start == asked.start && got.end == asked.end.min(size) && got.start < got.end => {
             Ok(got)
         }
-        _ => Err(Refused::OtherRange { asked: asked.clone(), got: text.to_owned() }),
+        _ => Err(Refusal::OtherRange { asked: asked.clone(), got: text.to_owned() }),
     }
 }
 
@@ -271,7 +271,7 @@ impl WatchedBody {
         self.window += bytes;
         self.account.pay(bytes)?;
         self.most =
-            self.most.checked_sub(bytes).ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, Refused::TooLong))?;
+            self.most.checked_sub(bytes).ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, Refusal::TooLong))?;
         self.expected = self.expected.map(|expected| expected.saturating_sub(bytes));
         Ok(())
     }
@@ -281,7 +281,7 @@ impl WatchedBody {
         match self.expected {
             Some(missing) if missing > 0 => {
                 let expected = self.account.got + missing;
-                let cut = Refused::CutOff { expected, got: self.account.got };
+                let cut = Refusal::CutOff { expected, got: self.account.got };
                 Err(HttpError::new(HttpErrorKind::Interrupted, cut))
             }
             _ => Ok(()),
@@ -306,7 +306,7 @@ impl Body for WatchedBody {
                 while this.patience.as_mut().poll(context).is_ready() {
                     let patience = this.account.limits.patience;
                     if this.window < BYTES_MIN {
-                        let stalled = HttpError::new(HttpErrorKind::Timeout, Refused::Stalled(patience));
+                        let stalled = HttpError::new(HttpErrorKind::Timeout, Refusal::Stalled(patience));
                         return Poll::Ready(Some(Err(stalled)));
                     }
                     this.window = 0;

@@ -1,7 +1,7 @@
 //! Errors of stores in words for people. They do not name the URL: the code that prints them does.
 
 use super::address::{Address, Kind};
-use super::watch::Refused;
+use super::watch::Refusal;
 use object_store::Error;
 use std::error::Error as StdError;
 use std::io;
@@ -26,15 +26,15 @@ pub(super) fn of_key(error: &object_store::path::Error) -> io::Error {
 pub(super) fn of(address: &Address, error: &Error) -> io::Error {
     if let Some(refused) = refused(error) {
         let kind = match refused {
-            Refused::Stalled(_) => io::ErrorKind::TimedOut,
-            Refused::CutOff { .. } => io::ErrorKind::ConnectionAborted,
-            Refused::NoCredentials => io::ErrorKind::PermissionDenied,
-            Refused::NoRanges => io::ErrorKind::Unsupported,
-            Refused::Budget(_) => io::ErrorKind::QuotaExceeded,
-            Refused::OtherRange { .. } | Refused::TooLong => io::ErrorKind::InvalidData,
+            Refusal::Stalled(_) => io::ErrorKind::TimedOut,
+            Refusal::CutOff { .. } => io::ErrorKind::ConnectionAborted,
+            Refusal::NoCredentials => io::ErrorKind::PermissionDenied,
+            Refusal::NoRanges => io::ErrorKind::Unsupported,
+            Refusal::Budget(_) => io::ErrorKind::QuotaExceeded,
+            Refusal::OtherRange { .. } | Refusal::TooLong => io::ErrorKind::InvalidData,
         };
         let words = match refused {
-            Refused::NoCredentials => format!("{refused}{}", credentials(address)),
+            Refusal::NoCredentials => format!("{refused}{}", credentials(address)),
             refused => refused.to_string(),
         };
         return io::Error::new(kind, words);
@@ -158,7 +158,7 @@ pub(super) fn is_no_bucket(error: &io::Error) -> bool {
 const NO_BUCKET: &str = "there is no bucket";
 
 /// The refusal of ours that is the cause.
-pub(super) fn refused(error: &Error) -> Option<&Refused> {
+pub(super) fn refused(error: &Error) -> Option<&Refusal> {
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(refused) = error.downcast_ref() {

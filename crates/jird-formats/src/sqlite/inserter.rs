@@ -15,7 +15,7 @@ use jird::event::Place;
 use plan::Plan;
 use rusqlite::{Connection, Statement};
 use serde_core::Serialize;
-use serialize::{InsertStop, RowSerializer, Why};
+use serialize::{InsertStop, RowSerializer, StopReason};
 
 /// Writes Rust values into an existing table, one row each, in one transaction: all of them or none.
 /// [`finish`](Self::finish) commits it; if the inserter is dropped before, it is rolled back.
@@ -180,7 +180,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
                     numbers.counted(values.len())?;
                     return Ok(true);
                 }
-                Err(InsertStop(why)) if matches!(*why, Why::NotNext) => numbers.missed(),
+                Err(InsertStop(why)) if matches!(*why, StopReason::NotNext) => numbers.missed(),
                 Err(stop) => return self.halted(stop).map(|()| false),
             }
         }
@@ -213,12 +213,12 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     /// an error.
     fn halted(&mut self, stop: InsertStop) -> Result<(), Error> {
         match *stop.0 {
-            Why::NewKey(key) => {
+            StopReason::NewKey(key) => {
                 self.plan.add(&key, &self.info)?;
                 self.plan_changed();
                 Ok(())
             }
-            Why::Sparse => Ok(()),
+            StopReason::Sparse => Ok(()),
             why => Err(why.into_error(&self.info.name)),
         }
     }

@@ -1,8 +1,8 @@
 //! A table as a sink of rows.
 
 mod pending;
-mod seen;
 mod table;
+mod value_kinds;
 
 use super::Definition;
 use super::database::quote;

@@ -220,7 +220,7 @@ impl SqliteSource<'_> {
         for (number, column) in self.columns.iter().enumerate() {
             let value = values.get_ref(number).map_err(|error| Error::sqlite("reading a row", error))?;
             let Ok(_) = record.key(Key::new(&column.name));
-            match Told::of(value, column, self.odd, &mut Vec::new()) {
+            match ColumnValue::of(value, column, self.odd, &mut Vec::new()) {
                 Ok(told) => {
                     let Ok(()) = told.send(&mut record);
                 }
@@ -307,9 +307,9 @@ impl Row for SqliteRow<'_> {
                 continue;
             }
             let value = values.get_ref(number).map_err(broken)?;
-            match Told::of(value, column, odd, json) {
+            match ColumnValue::of(value, column, odd, json) {
                 Ok(told) => {
-                    *nulls_made += u64::from(matches!(told, Told::MadeNull));
+                    *nulls_made += u64::from(matches!(told, ColumnValue::MadeNull));
                     told.send(sink).map_err(stopped)?;
                 }
                 Err(untold) => {
@@ -323,14 +323,14 @@ impl Row for SqliteRow<'_> {
 }
 
 /// A value, in the form of its event.
-enum Told<'a> {
+enum ColumnValue<'a> {
     Scalar(Scalar<'a>),
     Json(JsonText<'a>),
     /// An infinity that is to be sent as null.
     MadeNull,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ColumnValue<'a> {
     /// The value of a column. `json` receives a JSON text without its white space.
     #[inline]
     fn of(value: ValueRef<'a>, column: &SourceColumn, odd: Odd, json: &'a mut Vec<u8>) -> Result<Self, Untold<'a>> {

@@ -43,15 +43,15 @@ fn rename_to(columns: &mut [ColumnDefinition], names: &[&str], field: &str) {
     }
 }
 
-fn run<'de, T: Deserialize<'de>>(offered: &[&'static str]) -> Heard {
+fn run<'de, T: Deserialize<'de>>(offered: &[&'static str]) -> Trace {
     let heard = Listener::default();
     let error = T::deserialize(Root { offered, heard: &heard }).err();
-    Heard { fields: heard.fields.into_inner(), asked: heard.asked.get(), double: error.and_then(|error| error.double) }
+    Trace { fields: heard.fields.into_inner(), asked: heard.asked.get(), double: error.and_then(|error| error.double) }
 }
 
-struct Heard {
+struct Trace {
     fields: Option<Vec<&'static str>>,
-    asked: Option<Asked>,
+    asked: Option<TypeRequest>,
     /// The field that was offered twice.
     double: Option<&'static str>,
 }
@@ -59,12 +59,12 @@ struct Heard {
 #[derive(Default)]
 struct Listener {
     fields: RefCell<Option<Vec<&'static str>>>,
-    asked: Cell<Option<Asked>>,
+    asked: Cell<Option<TypeRequest>>,
 }
 
 /// What the type asked for first.
 #[derive(Clone, Copy, Default)]
-struct Asked {
+struct TypeRequest {
     storage: Option<StorageType>,
     is_nullable: bool,
 }
@@ -72,12 +72,12 @@ struct Asked {
 impl Listener {
     fn hear(&self, storage: StorageType) {
         let asked = self.asked.get().unwrap_or_default();
-        self.asked.set(Some(Asked { storage: asked.storage.or(Some(storage)), ..asked }));
+        self.asked.set(Some(TypeRequest { storage: asked.storage.or(Some(storage)), ..asked }));
     }
 
     fn hear_nullable(&self) {
         let asked = self.asked.get().unwrap_or_default();
-        self.asked.set(Some(Asked { is_nullable: asked.is_nullable || asked.storage.is_none(), ..asked }));
+        self.asked.set(Some(TypeRequest { is_nullable: asked.is_nullable || asked.storage.is_none(), ..asked }));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::numbers;
 use crate::error;
 use crate::loads::{Builder, DETACHED_MIN, Keeps, with_reader};
-use crate::raw::held::Held;
+use crate::raw::document_text::DocumentText;
 use crate::raw::make;
 use crate::raw::text::Text;
 use jird::hooks::{pointer_index, pointer_key};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// shared between threads.
 #[pyclass(frozen, module = "jird", name = "Document")]
 pub(crate) struct Document {
-    held: Arc<Held>,
+    held: Arc<DocumentText>,
     /// Invariant: the place of a value of the document.
     place: usize,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Document {
 pub(crate) fn parse(data: &Bound<'_, PyAny>) -> PyResult<Document> {
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
-    match Held::parse(py, &text, DETACHED_MIN) {
+    match DocumentText::parse(py, &text, DETACHED_MIN) {
         Ok(held) => Ok(Document { place: held.document().place_of(held.document().root()), held: Arc::new(held) }),
         Err(error) => Err(error::not_json(py, text.bytes(), &error)),
     }

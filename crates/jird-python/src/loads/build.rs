@@ -3,7 +3,7 @@
 use crate::error;
 use crate::raw::collect::Pause;
 use crate::raw::keys::{Keys, Values};
-use crate::raw::make::{self, Dict, HashedKey, Keeps, List, Made};
+use crate::raw::make::{self, Dict, HashedKey, Keeps, List, NewObject};
 use crate::raw::stack::{Stack, exhausted};
 use jird::value::MachineNumber;
 use jird::{Kind, Parser, Value};
@@ -49,11 +49,11 @@ pub(crate) struct Builder<'m, 'py> {
     /// The integers of many digits that are still to come, the next one last.
     long: Vec<Bound<'py, PyAny>>,
     /// Why there was no value, unless Python's exception is set.
-    refused: Option<Refused>,
+    refused: Option<BuildError>,
 }
 
 /// Why there is no value.
-enum Refused {
+enum BuildError {
     /// An integer of many digits, which must be made before.
     Long,
     /// A number at this offset that no `float` can hold.
@@ -98,11 +98,11 @@ impl<'m, 'py> Builder<'m, 'py> {
     #[cold]
     fn again(&mut self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
         match self.refused.take() {
-            Some(Refused::Long) => {}
-            Some(Refused::Large(offset)) => {
+            Some(BuildError::Long) => {}
+            Some(BuildError::Large(offset)) => {
                 return Err(self.out_of_range(offset, "the number is too large for a float"));
             }
-            Some(Refused::Stack) => return Err(exhausted()),
+            Some(BuildError::Stack) => return Err(exhausted()),
             None => return Err(PyErr::fetch(self.py)),
         }
         let is_long = |value: &Value<'_>| value.kind() == Kind::Number && is_long(*value);
@@ -136,7 +136,7 @@ impl<'m, 'py> Builder<'m, 'py> {
     }
 
     #[cold]
-    fn refuse(&mut self, why: Refused) -> Made<'py> {
+    fn refuse(&mut self, why: BuildError) -> NewObject<'py> {
         self.refused = Some(why);
         None
     }
@@ -145,7 +145,7 @@ impl<'m, 'py> Builder<'m, 'py> {
     ///
     /// Recursion is bounded: a text of the default policy has at most 1024 levels, and the stack is looked at.
     #[inline(always)]
-    pub(crate) fn value(&mut self, value: Value<'_>) -> Made<'py> {
+    pub(crate) fn value(&mut self, value: Value<'_>) -> NewObject<'py> {
         match value.kind() {
             Kind::String => make::string(self.py, value.str_in(&mut self.making.plain)?),
             Kind::Number => match value.machine_number() {
@@ -180,14 +180,14 @@ impl<'m, 'py> Builder<'m, 'py> {
 
     /// The value of a string, which a field of its type may have often.
     #[inline(always)]
-    pub(super) fn frequent(&mut self, string: Value<'_>) -> Made<'py> {
+    pub(super) fn frequent(&mut self, string: Value<'_>) -> NewObject<'py> {
         self.making.values.value(self.py, string.str_in(&mut self.making.plain)?)
     }
 
     #[inline(never)]
-    fn object(&mut self, object: Value<'_>) -> Made<'py> {
+    fn object(&mut self, object: Value<'_>) -> NewObject<'py> {
         if !self.stack.has_room() {
-            return self.refuse(Refused::Stack);
+            return self.refuse(BuildError::Stack);
         }
         let mut dict = Dict::new(self.py, object.len())?;
         for (key, value) in object.entries() {
@@ -199,9 +199,9 @@ impl<'m, 'py> Builder<'m, 'py> {
     }
 
     #[inline(never)]
-    fn array(&mut self, array: Value<'_>) -> Made<'py> {
+    fn array(&mut self, array: Value<'_>) -> NewObject<'py> {
         if !self.stack.has_room() {
-            return self.refuse(Refused::Stack);
+            return self.refuse(BuildError::Stack);
         }
         let mut list = List::new(self.py, array.len())?;
         for element in array.elements() {
@@ -213,14 +213,14 @@ impl<'m, 'py> Builder<'m, 'py> {
     /// An integer beyond 64 bits; or none, because a double cannot hold the number.
     #[cold]
     #[inline(never)]
-    fn large_number(&mut self, value: Value<'_>) -> Made<'py> {
+    fn large_number(&mut self, value: Value<'_>) -> NewObject<'py> {
         match value.as_number() {
             Some(number) if number.is_integer() && is_long(value) => match self.long.pop() {
                 Some(made) => Some(made),
-                None => self.refuse(Refused::Long),
+                None => self.refuse(BuildError::Long),
             },
             Some(number) if number.is_integer() => make::large_int(self.py, number.text()),
-            _ => self.refuse(Refused::Large(value.offset())),
+            _ => self.refuse(BuildError::Large(value.offset())),
         }
     }
 }

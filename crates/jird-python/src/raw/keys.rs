@@ -1,6 +1,6 @@
 //! Caches of strings: of keys, since a document repeats a few keys many times, and of values of typed fields.
 
-use super::make::{self, HashedKey, Made};
+use super::make::{self, HashedKey, NewObject};
 use core::ptr;
 use pyo3::ffi::{Py_hash_t, PyASCIIObject};
 use pyo3::prelude::*;
@@ -73,7 +73,7 @@ impl Values {
 
     /// The `str` of this text. As long as most values are new, they are not kept.
     #[inline(always)]
-    pub(crate) fn value<'py>(&mut self, py: Python<'py>, text: &str) -> Made<'py> {
+    pub(crate) fn value<'py>(&mut self, py: Python<'py>, text: &str) -> NewObject<'py> {
         let bytes = text.as_bytes();
         if bytes.len() > VALUE_MAX || self.credit <= 0 {
             return make::string(py, text);

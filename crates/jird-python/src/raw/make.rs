@@ -19,12 +19,12 @@ unsafe extern "C" {
 }
 
 /// A new reference, or `None` with Python's exception set.
-pub(crate) type Made<'py> = Option<Bound<'py, PyAny>>;
+pub(crate) type NewObject<'py> = Option<Bound<'py, PyAny>>;
 
 /// # Safety
 /// `object` is a reference of its own, or null with Python's exception set.
 #[inline(always)]
-unsafe fn made(py: Python<'_>, object: *mut PyObject) -> Made<'_> {
+unsafe fn made(py: Python<'_>, object: *mut PyObject) -> NewObject<'_> {
     // SAFETY: the caller's promise.
     unsafe { Bound::from_owned_ptr_or_opt(py, object) }
 }
@@ -37,7 +37,7 @@ const SHORT: usize = 32;
 
 /// A `str`.
 #[inline]
-pub(crate) fn string<'py>(py: Python<'py>, text: &str) -> Made<'py> {
+pub(crate) fn string<'py>(py: Python<'py>, text: &str) -> NewObject<'py> {
     if is_ascii(text.as_bytes()) { ascii(py, text.as_bytes()) } else { wide(py, text) }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn is_ascii(bytes: &[u8]) -> bool {
 
 /// A `str` of ASCII, which the caller has checked.
 #[inline(always)]
-pub(super) fn ascii<'py>(py: Python<'py>, text: &[u8]) -> Made<'py> {
+pub(super) fn ascii<'py>(py: Python<'py>, text: &[u8]) -> NewObject<'py> {
     debug_assert!(text.is_ascii());
     // SAFETY: this thread is attached. The new string has room for as many bytes as `text` has, from where
     // `PyUnicode_DATA` points on; no other code knows it yet; and all of them are at most 127, as was promised.
@@ -72,7 +72,7 @@ pub(super) fn ascii<'py>(py: Python<'py>, text: &[u8]) -> Made<'py> {
 }
 
 /// A `str` that is not all ASCII.
-fn wide<'py>(py: Python<'py>, text: &str) -> Made<'py> {
+fn wide<'py>(py: Python<'py>, text: &str) -> NewObject<'py> {
     // The number of characters is that of bytes which begin one. Whether one byte, two or four for each is a matter of
     // the highest: C4 begins U+0100, and F0 begins U+10000.
     let (mut highest, mut continued) = (0, 0);
@@ -135,20 +135,20 @@ pub(crate) fn bool(py: Python<'_>, value: bool) -> Bound<'_, PyAny> {
 
 /// An `int`.
 #[inline(always)]
-pub(crate) fn int(py: Python<'_>, value: i64) -> Made<'_> {
+pub(crate) fn int(py: Python<'_>, value: i64) -> NewObject<'_> {
     // SAFETY: this thread is attached.
     unsafe { made(py, ffi::PyLong_FromLongLong(value)) }
 }
 
 /// An `int`.
 #[inline(always)]
-pub(crate) fn uint(py: Python<'_>, value: u64) -> Made<'_> {
+pub(crate) fn uint(py: Python<'_>, value: u64) -> NewObject<'_> {
     // SAFETY: this thread is attached.
     unsafe { made(py, ffi::PyLong_FromUnsignedLongLong(value)) }
 }
 
 /// An `int` of at most 640 digits, which Python reads without code of its own and never refuses.
-pub(crate) fn large_int<'py>(py: Python<'py>, digits: &str) -> Made<'py> {
+pub(crate) fn large_int<'py>(py: Python<'py>, digits: &str) -> NewObject<'py> {
     let digits = ascii(py, digits.as_bytes())?;
     // SAFETY: it is a `str`, and this thread is attached.
     unsafe { made(py, PyLong_FromUnicodeObject(digits.as_ptr(), 10)) }
@@ -156,7 +156,7 @@ pub(crate) fn large_int<'py>(py: Python<'py>, digits: &str) -> Made<'py> {
 
 /// A `float`.
 #[inline(always)]
-pub(crate) fn float(py: Python<'_>, value: f64) -> Made<'_> {
+pub(crate) fn float(py: Python<'_>, value: f64) -> NewObject<'_> {
     // SAFETY: this thread is attached.
     unsafe { made(py, ffi::PyFloat_FromDouble(value)) }
 }

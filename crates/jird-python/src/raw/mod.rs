@@ -24,8 +24,8 @@
 
 pub(crate) mod arrow;
 pub(crate) mod collect;
+pub(crate) mod document_text;
 pub(crate) mod encode;
-pub(crate) mod held;
 pub(crate) mod interpreter;
 pub(crate) mod keys;
 pub(crate) mod make;

@@ -1,7 +1,7 @@
 //! Columns of Arrow: their types, and their batches.
 
 use super::failure::Failure;
-use super::files::{Files, Wanted, Work};
+use super::files::{Files, Search, Work};
 use super::program::{Output, RESULT, Run};
 use super::progress::Progress;
 use crate::forked::{self, Owned};
@@ -80,7 +80,7 @@ impl Column {
 const VALUE: &str = "value";
 
 /// The keys of all records that a scan finds, in the order in which they come.
-pub(super) fn keys(files: &Files, wanted: &Wanted) -> Result<Vec<String>, Failure> {
+pub(super) fn keys(files: &Files, wanted: &Search) -> Result<Vec<String>, Failure> {
     let (mut all, mut known, mut failed) = (Vec::new(), HashSet::new(), None);
     files.scan(wanted, Keys::default, |done| {
         for key in done.made.found {
@@ -128,7 +128,7 @@ impl Keys {
 }
 
 /// The types of the columns: those that are given, and for the others the narrowest that holds all values.
-pub(super) fn types(files: &Files, wanted: &Wanted, given: &[Option<Kind>]) -> Result<Vec<Kind>, Failure> {
+pub(super) fn types(files: &Files, wanted: &Search, given: &[Option<Kind>]) -> Result<Vec<Kind>, Failure> {
     if let Some(types) = given.iter().copied().collect::<Option<Vec<_>>>() {
         return Ok(types);
     }
@@ -230,12 +230,12 @@ fn first_of_repeated(raw: &str) -> Cow<'_, str> {
 const WAIT: Duration = Duration::from_millis(50);
 
 /// A batch, and the bytes that it and what was left out before it were made of.
-type Made = Result<(RecordBatch, u64), ArrowError>;
+type BatchResult = Result<(RecordBatch, u64), ArrowError>;
 
 /// A stream of batches, made on threads of its own.
 pub(super) struct Batches {
     schema: SchemaRef,
-    receiver: Owned<Receiver<Made>>,
+    receiver: Owned<Receiver<BatchResult>>,
     progress: Option<Progress>,
     /// The thread that has asked for the stream.
     caller: Caller,
@@ -247,7 +247,7 @@ impl Batches {
     /// Starts to read. `about` are the names and types of the columns, in the order of the projection.
     pub(super) fn start(
         files: Arc<Files>,
-        wanted: Wanted,
+        wanted: Search,
         about: Vec<(String, Kind)>,
         (caller, progress): (Caller, Option<Progress>),
         skipped: Arc<AtomicU64>,

@@ -1,6 +1,6 @@
 //! What ends a scan.
 
-use super::program::Refused;
+use super::program::ProgramError;
 use crate::error;
 use jird::Located;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -24,8 +24,8 @@ pub(super) enum Failure {
 
 impl Failure {
     pub(super) fn io(path: &Path, error: io::Error) -> Self {
-        match error.downcast::<Refused>() {
-            Ok(Refused(words)) => Self::Refused(words),
+        match error.downcast::<ProgramError>() {
+            Ok(ProgramError(words)) => Self::Refused(words),
             Err(error) => Self::Io(path.display().to_string(), error),
         }
     }

@@ -43,7 +43,7 @@ enum Content {
 
 /// What is looked for in the records.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct Search {
     pub(super) projection: Projection,
     pub(super) filter: Option<Predicate>,
     /// What happens to bad records.
@@ -64,7 +64,7 @@ pub(super) trait Work: Send {
 }
 
 /// What became of a part.
-pub(super) struct Done<W> {
+pub(super) struct PartOutcome<W> {
     pub(super) made: W,
     pub(super) file: usize,
     /// The bytes of the part, decompressed.
@@ -87,14 +87,14 @@ struct SetAside {
 /// The kind of a record with a value that is not of its column's type.
 const UNFIT: &str = "type";
 
-impl Done<()> {
+impl PartOutcome<()> {
     fn new(file: usize, bytes: u64) -> Self {
         Self { made: (), file, bytes, skipped: 0, set_aside: Vec::new(), failure: None }
     }
 
-    fn with<W>(self, made: W) -> Done<W> {
+    fn with<W>(self, made: W) -> PartOutcome<W> {
         let Self { file, bytes, skipped, set_aside, failure, .. } = self;
-        Done { made, file, bytes, skipped, set_aside, failure }
+        PartOutcome { made, file, bytes, skipped, set_aside, failure }
     }
 }
 
@@ -149,9 +149,9 @@ impl Files {
     /// failure there are no more.
     pub(super) fn scan<W: Work>(
         &self,
-        wanted: &Wanted,
+        wanted: &Search,
         new: impl Fn() -> W + Sync,
-        mut consume: impl FnMut(Done<W>) -> ControlFlow<()>,
+        mut consume: impl FnMut(PartOutcome<W>) -> ControlFlow<()>,
     ) {
         let parts = self
             .0
@@ -163,7 +163,7 @@ impl Files {
         let mut bad_records = match BadRecords::new(&wanted.on_error) {
             Ok(bad_records) => bad_records,
             Err(error) => {
-                let mut done = Done::new(0, 0);
+                let mut done = PartOutcome::new(0, 0);
                 done.failure = Some(Failure::Refused(error.to_string()));
                 let _ = consume(done.with(new()));
                 return;
@@ -222,18 +222,18 @@ impl Files {
     fn read(
         &self,
         reader: &mut LineReader,
-        wanted: &Wanted,
+        wanted: &Search,
         file: usize,
         piece: Piece,
         made: &mut dyn Work,
-    ) -> Done<()> {
+    ) -> PartOutcome<()> {
         let opened = &self.0[file];
         let bytes = match &piece {
             Piece::Range(range) => range.end - range.start,
             Piece::Lines(lines) => lines.len() as u64,
             Piece::Failed(_) => 0,
         };
-        let mut done = Done::new(file, bytes);
+        let mut done = PartOutcome::new(file, bytes);
         let (base, part) = match (&piece, &opened.content) {
             (Piece::Range(range), Content::Plain(text, _)) => (0, Part::Range(text, range.clone())),
             (Piece::Lines(lines), _) => (lines.offset(), Part::Stream(&mut &lines[..])),
@@ -245,7 +245,7 @@ impl Files {
             }
         };
         let name = || opened.path.display().to_string();
-        let Done { skipped, set_aside, failure, .. } = &mut done;
+        let PartOutcome { skipped, set_aside, failure, .. } = &mut done;
         let broken = RefCell::new(None);
         let skips_bad = wanted.on_error != OnError::Stop;
         let passed = RefCell::new((skipped, set_aside));

@@ -48,15 +48,15 @@ struct State {
 
 /// Why a run has failed, in the program's words.
 #[derive(Debug)]
-pub(super) struct Refused(pub(super) String);
+pub(super) struct ProgramError(pub(super) String);
 
-impl fmt::Display for Refused {
+impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Error for Refused {}
+impl Error for ProgramError {}
 
 impl Run {
     pub(super) fn new(program: &Arc<Program>) -> Arc<Self> {
@@ -71,7 +71,7 @@ impl Run {
         let Program { path, arguments, .. } = &*self.program;
         let mut state = self.state();
         if state.is_stopped {
-            return Err(io::Error::other(Refused("the query was stopped".to_owned())));
+            return Err(io::Error::other(ProgramError("the query was stopped".to_owned())));
         }
         let mut command = Command::new(path);
         command.args(["query", "--format", format]).args(arguments);
@@ -129,7 +129,7 @@ impl Run {
             None if state.is_stopped => "the query was stopped".to_owned(),
             None => format!("{} has ended with {status}", self.program.path.display()),
         };
-        Err(io::Error::other(Refused(words)))
+        Err(io::Error::other(ProgramError(words)))
     }
 }
 

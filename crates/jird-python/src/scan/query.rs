@@ -1,7 +1,7 @@
 //! The class `Query`.
 
 use super::columns::Batches;
-use super::files::{Files, Wanted};
+use super::files::{Files, Search};
 use super::program::{Program, Run};
 use super::table::ScanIter;
 use crate::loads::Typed;
@@ -48,7 +48,7 @@ impl Query {
         let run = self.run();
         let files = Arc::new(Files::of_run(Arc::clone(&run)));
         // The program uses all cores; what it writes is parsed by one.
-        let wanted = Wanted { projection: Projection::new(&[]), filter: None, on_error: OnError::Stop, threads: 1 };
+        let wanted = Search { projection: Projection::new(&[]), filter: None, on_error: OnError::Stop, threads: 1 };
         Ok(ScanIter::new(&files, wanted, None, typed, Some(run)))
     }
 

@@ -1,7 +1,7 @@
 //! Records, parsed by threads. The interpreter only makes values of them.
 
 use super::failure::Failure;
-use super::files::{Done, Files, Wanted, Work};
+use super::files::{Files, PartOutcome, Search, Work};
 use core::ops::ControlFlow;
 use jird::Document;
 use jird::lines::Match;
@@ -60,8 +60,8 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    fn of(done: Done<Gathering<'_>>) -> Self {
-        let Done { made, file, bytes, skipped, failure, .. } = done;
+    fn of(done: PartOutcome<Gathering<'_>>) -> Self {
+        let PartOutcome { made, file, bytes, skipped, failure, .. } = done;
         let Gathered { mut text, offsets } = made.gathered;
         let document = (!offsets.is_empty()).then(|| {
             text.push(b']');
@@ -85,7 +85,7 @@ pub(super) struct Running {
 
 impl Running {
     /// Starts. With `keys`, only these columns are kept.
-    pub(super) fn start(files: Arc<Files>, wanted: Wanted, keys: Option<Vec<String>>) -> Self {
+    pub(super) fn start(files: Arc<Files>, wanted: Search, keys: Option<Vec<String>>) -> Self {
         let (sender, receiver) = sync_channel(WAITING_MAX);
         let thread = thread::spawn(move || run(&files, &wanted, keys.as_deref(), &sender));
         Self { receiver, thread: Some(thread) }
@@ -108,7 +108,7 @@ impl Running {
     }
 }
 
-fn run(files: &Files, wanted: &Wanted, keys: Option<&[String]>, sender: &SyncSender<Rows>) {
+fn run(files: &Files, wanted: &Search, keys: Option<&[String]>, sender: &SyncSender<Rows>) {
     let new = || Gathering { gathered: Gathered::default(), keys };
     files.scan(wanted, new, |done| match sender.send(Rows::of(done)) {
         Ok(()) => ControlFlow::Continue(()),

@@ -3,7 +3,7 @@
 use super::columns::{self, Batches, Kind};
 use super::condition;
 use super::failure::Failure;
-use super::files::{Files, Wanted};
+use super::files::{Files, Search};
 use super::input::Input;
 use super::program::Run;
 use super::progress::Progress;
@@ -46,7 +46,7 @@ pub(crate) struct Scan {
 }
 
 /// What a scan has on the way, and its condition.
-type Asked = (Projection, Option<Predicate>);
+type ScanRequest = (Projection, Option<Predicate>);
 
 #[pymethods]
 impl Scan {
@@ -145,7 +145,7 @@ impl Scan {
 
 impl Scan {
     /// The columns in their order, and after them the fields of the condition.
-    fn asked(&self, columns: &[(String, Path)]) -> PyResult<Asked> {
+    fn asked(&self, columns: &[(String, Path)]) -> PyResult<ScanRequest> {
         let mut paths = columns.iter().map(|(_, path)| path.clone()).collect::<Vec<_>>();
         let filter = self.condition.as_ref().map(|text| condition::condition(text, &mut paths)).transpose();
         let filter = filter.map_err(|words| PyValueError::new_err(format!("where: {words}")))?;
@@ -156,14 +156,14 @@ impl Scan {
         self.progress.as_ref().map(|callback| Progress::new(callback.clone_ref(py), &self.files))
     }
 
-    fn wanted_of(&self, (projection, filter): Asked) -> Wanted {
-        Wanted { projection, filter, on_error: self.on_error.clone(), threads: self.threads }
+    fn wanted_of(&self, (projection, filter): ScanRequest) -> Search {
+        Search { projection, filter, on_error: self.on_error.clone(), threads: self.threads }
     }
 
     /// The same for a look at the records before they are read: what is set aside is set aside once.
-    fn looking_of(&self, asked: Asked) -> Wanted {
+    fn looking_of(&self, asked: ScanRequest) -> Search {
         let on_error = if self.on_error == OnError::Stop { OnError::Stop } else { OnError::Skip };
-        Wanted { on_error, ..self.wanted_of(asked) }
+        Search { on_error, ..self.wanted_of(asked) }
     }
 
     /// The types that are given, by column.
@@ -286,7 +286,7 @@ impl ScanIter {
     /// Starts to read. With `keys`, there are dicts of only these columns.
     pub(super) fn new(
         files: &Arc<Files>,
-        wanted: Wanted,
+        wanted: Search,
         keys: Option<Vec<String>>,
         typed: Option<Typed>,
         run: Option<Arc<Run>>,

@@ -48,12 +48,12 @@ impl Ends {
 }
 
 /// What threads keep until they have ended.
-pub(crate) type Held = Arc<dyn Any + Send + Sync>;
+pub(crate) type KeepAlive = Arc<dyn Any + Send + Sync>;
 
 impl Threads {
     /// Starts this many threads, at least one. They keep something until the last of them has ended. Their panics end
     /// what waits for them, as panics there.
-    pub(crate) fn new(threads: usize, kept: Option<&Held>) -> Result<Self, Error> {
+    pub(crate) fn new(threads: usize, kept: Option<&KeepAlive>) -> Result<Self, Error> {
         let kept = kept.cloned();
         let ends = Arc::<Ends>::default();
         let held = Arc::clone(&ends);

@@ -12,9 +12,9 @@ use crate::input::Described;
 use crate::plan::node::RowNode;
 use crate::plan::steady::Steady;
 use crate::scan::bad::BadSink;
-use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, Shared, Tally, Told, Watch};
+use crate::scan::{ColumnSpec, FileHandle, NdjsonSource, ScanOptions, TableScan, Tally, VirtualColumn, Watch};
 use crate::setup::options::batch_max;
-use crate::sql::{Kept, Rep};
+use crate::sql::{KindOfValues, Rep};
 use arrow::datatypes::Schema;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result;
@@ -119,7 +119,7 @@ const CHECKS: [Check; 3] = [Check::All, Check::Touched, Check::Trusted];
 
 impl Scan {
     fn of(config: &FileScanConfig, source: &NdjsonSource) -> Result<Self> {
-        let Shared { columns, checked, options, ordered, is_anywhere, watch, table, .. } = &*source.shared;
+        let TableScan { columns, checked, options, ordered, is_anywhere, watch, table, .. } = &*source.shared;
         let column = |column: &ColumnSpec| {
             let numbers = (message::number_of_rep(column.rep), message::number_of_kind(column.kind));
             (PathName::of(&column.path), numbers.0, numbers.1)
@@ -160,11 +160,11 @@ impl Scan {
         })
     }
 
-    fn shared(&self, threads: usize) -> Result<Shared> {
+    fn shared(&self, threads: usize) -> Result<TableScan> {
         let column = |(path, rep, kind): &(PathName, usize, usize)| {
             let (path, rep) = (path.path(), message::rep(*rep)?);
             // Files whose folders have keys do not travel.
-            let told = if rep == Rep::Place { None } else { Told::of_any(&path) };
+            let told = if rep == Rep::Place { None } else { VirtualColumn::of_any(&path) };
             Ok(ColumnSpec { path, rep, kind: message::kind(*kind)?, told })
         };
         let columns = self.columns.iter().map(column).collect::<Result<Vec<_>>>()?;
@@ -173,7 +173,7 @@ impl Scan {
         let lines = lines::Options { check, record_bytes_max: self.record_bytes_max, ..lines::Options::default() };
         let watch = self.watched.as_ref();
         let tally = Tally { seen: columns.iter().map(|_| AtomicBool::new(false)).collect(), ..Tally::default() };
-        Ok(Shared {
+        Ok(TableScan {
             table: self.table.clone(),
             columns,
             checked: self.checked.clone(),
@@ -242,10 +242,10 @@ impl Function {
         if let Some(narrow) = inner.downcast_ref::<Narrow>() {
             let calls = narrow.left_out().len();
             return Ok(Some(match narrow.to() {
-                Kept::Json => Self::Json(calls),
-                Kept::Texts => Self::Texts(calls),
-                Kept::Arrays => Self::Arrays(calls),
-                Kept::Numbers | Kept::Times => Self::Numbers(calls),
+                KindOfValues::Json => Self::Json(calls),
+                KindOfValues::Texts => Self::Texts(calls),
+                KindOfValues::Arrays => Self::Arrays(calls),
+                KindOfValues::Numbers | KindOfValues::Times => Self::Numbers(calls),
             }));
         }
         if let Some(time) = inner.downcast_ref::<Timestamp>() {

@@ -4,8 +4,8 @@ use super::alone::Alone;
 use super::message::{of_json, to_json, wrong};
 use crate::base::error::Error;
 use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp};
-use crate::scan::bad::{Found, Kept, KeptWhat, Wrong};
-use crate::scan::{Extent, NdjsonSource, Shared, note};
+use crate::scan::bad::{BadExtent, BadGroup, BadPart, Wrong};
+use crate::scan::{Extent, NdjsonSource, TableScan, note};
 use crate::setup::registered::Registered;
 use crate::types::prepared::Source;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -88,10 +88,10 @@ fn bytes_of(text: &str) -> Vec<u8> {
 }
 
 impl Bad {
-    fn of(kept: Kept) -> Self {
+    fn of(kept: BadGroup) -> Self {
         let file = kept.file;
         match kept.what {
-            KeptWhat::Lines { start, found, notes } => {
+            BadExtent::Lines { start, found, notes } => {
                 let line = |(bad, raw): (&crate::scan::bad::Bad, &[u8])| {
                     let (rule, unfit) = match &bad.what {
                         Wrong::Rule(kind, column) => (Some((kind.code().to_owned(), *column)), None),
@@ -103,7 +103,7 @@ impl Bad {
                 let records = found.records().map(line).map(|line| BadLine { lines: before + line.lines, ..line });
                 Self::Lines { file, start, notes, records: records.collect() }
             }
-            KeptWhat::Row(row) => Self::Row {
+            BadExtent::Row(row) => Self::Row {
                 file,
                 kind: row.kind.to_owned(),
                 place: (row.place.record, row.place.offset, row.place.line),
@@ -123,7 +123,7 @@ impl Bad {
 }
 
 impl Scanned {
-    fn of(shared: &Shared) -> Self {
+    fn of(shared: &TableScan) -> Self {
         let tally = &shared.tally;
         let list = |items: &std::sync::Mutex<Vec<String>>| items.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let watched = shared.watch.as_ref().map(|watch| {
@@ -151,7 +151,7 @@ impl Scanned {
 
     /// Adds this to what the table of the process that asked has seen. Bad records are returned: they are noted when
     /// those of all tasks are known.
-    fn merge_into(self, shared: &Shared) -> Result<Vec<Bad>> {
+    fn merge_into(self, shared: &TableScan) -> Result<Vec<Bad>> {
         let tally = &shared.tally;
         for (sum, more) in [
             (&tally.records, self.records),
@@ -277,7 +277,7 @@ fn note_bad(source: &Source<'_>, bad: Bad) -> Result<(), Error> {
             let before = lines.iter().filter(|(file, other, _)| *file == index && *other < start);
             let before = before.map(|(_, _, lines)| lines).sum();
             drop(lines);
-            let mut found = Found::default();
+            let mut found = BadPart::default();
             for BadLine { lines, offset, rule, unfit, raw } in records {
                 let what = match rule {
                     Some((code, column)) => {

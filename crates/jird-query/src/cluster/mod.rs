@@ -34,7 +34,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// The result of a plan that a cluster has run.
-pub struct Ran {
+pub struct ClusterResult {
     /// The rows: those of the first partition, then those of the second, and so on. Their schema may lack metadata.
     pub rows: SendableRecordBatchStream,
     /// What the tasks have found, each as [`facts()`] gives it. It is complete before there are rows.
@@ -42,7 +42,7 @@ pub struct Ran {
 }
 
 /// The result of [`Cluster::run`].
-pub type Running<'r> = Pin<Box<dyn Future<Output = Result<Ran, DataFusionError>> + Send + 'r>>;
+pub type Running<'r> = Pin<Box<dyn Future<Output = Result<ClusterResult, DataFusionError>> + Send + 'r>>;
 
 /// A cluster that runs plans.
 pub trait Cluster: Debug + Send + Sync {

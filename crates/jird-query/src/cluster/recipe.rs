@@ -6,7 +6,7 @@
 use super::message::{self, PathName, of_json, wrong};
 use crate::base::error::Error;
 use crate::setup::session::is_aggregate;
-use crate::sql::{self, Known, Leaf, Records, Rewritten, Style};
+use crate::sql::{self, FieldKnowledge, Leaf, Records, Rewritten, Style};
 use datafusion::error::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
@@ -32,7 +32,7 @@ const KEPT: usize = 16;
 type Prepared = (String, Arc<Vec<Arc<Leaf>>>);
 
 impl Recipe {
-    pub(crate) fn new(sql: &str, style: Style, known: &Known, keys: &HashMap<String, Vec<String>>) -> Self {
+    pub(crate) fn new(sql: &str, style: Style, known: &FieldKnowledge, keys: &HashMap<String, Vec<String>>) -> Self {
         let style = STYLES.iter().position(|other| *other == style).unwrap_or_default();
         let known = known.types.iter();
         Self {
@@ -76,17 +76,17 @@ impl Recipe {
         parsed.expand(&[], &[])?;
         let types = self.known.iter();
         let types = types.map(|(table, path, kind)| Ok((table.clone(), path.path(), message::kind(*kind)?)));
-        let known = Known { types: types.collect::<Result<_>>()? };
+        let known = FieldKnowledge { types: types.collect::<Result<_>>()? };
         let style = STYLES.get(usize::from(self.style)).copied();
         let style = style.ok_or_else(|| wrong("a message names a style of output that does not exist"))?;
-        Ok(sql::rewrite(parsed.query, &is_aggregate, &mut Told(&self.keys), &known, style, None)?.leaves)
+        Ok(sql::rewrite(parsed.query, &is_aggregate, &mut MessageKeys(&self.keys), &known, style, None)?.leaves)
     }
 }
 
 /// The keys that a message tells, by table.
-struct Told<'m>(&'m HashMap<String, Vec<String>>);
+struct MessageKeys<'m>(&'m HashMap<String, Vec<String>>);
 
-impl Records for Told<'_> {
+impl Records for MessageKeys<'_> {
     fn keys(&mut self, table: &str) -> std::result::Result<Vec<String>, Error> {
         let keys = self.0.get(table).cloned();
         keys.ok_or_else(|| Error::sql(format!("a message lacks the keys of {table}")))

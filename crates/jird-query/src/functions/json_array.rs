@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// What a function makes of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum What {
+enum ArrayFunction {
     /// The number of elements.
     Length,
     /// The number of elements, or of the characters of a text.
@@ -77,81 +77,85 @@ pub(super) fn all() -> [ScalarUDF; 26] {
     let number = |name, compute| row(name, Makes::Always(DataType::Int64), compute);
     let truth = |name, compute| row(name, Makes::Always(DataType::Boolean), compute);
     [
-        number(JSON_LENGTH, |args| What::Length.of(args)),
-        number(JSON_LEN, |args| What::Len.of(args)),
-        number(JSON_POSITION, |args| What::Position.of(args)),
-        truth(JSON_CONTAINS, |args| What::Contains.of(args)),
-        truth(JSON_HAS_ANY, |args| What::HasAny.of(args)),
-        truth(JSON_HAS_ALL, |args| What::HasAll.of(args)),
-        row(JSON_JOIN, Makes::Always(DataType::Utf8), |args| What::Join.of(args)),
-        row(JSON_ELEMENTS, Makes::Always(DataType::List(elements_field())), |args| What::Elements.of(args)),
-        json(JSON_KEYS, |args| What::Keys.of(args)),
-        json(JSON_AT, |args| What::At.of(args)),
-        json(JSON_SLICE, |args| What::Slice.of(args)),
-        json(JSON_SORT, |args| What::Sort.of(args)),
-        json(JSON_DISTINCT, |args| What::Distinct.of(args)),
-        json(JSON_REVERSE, |args| What::Reverse.of(args)),
-        json(JSON_LEAST, |args| What::Least.of(args)),
-        json(JSON_GREATEST, |args| What::Greatest.of(args)),
-        json(JSON_POSITIONS, |args| What::Positions.of(args)),
-        json(JSON_WITHOUT, |args| What::Without.of(args)),
-        json(JSON_UNION, |args| What::Union.of(args)),
-        json(JSON_INTERSECT, |args| What::Intersect.of(args)),
-        json(JSON_EXCEPT, |args| What::Except.of(args)),
-        json(JSON_FLATTEN, |args| What::Flatten.of(args)),
-        json(JSON_POP_FRONT, |args| What::PopFront.of(args)),
-        json(JSON_POP_BACK, |args| What::PopBack.of(args)),
-        json(JSON_TOTAL, |args| What::Total.of(args)),
-        json(JSON_MEAN, |args| What::Mean.of(args)),
+        number(JSON_LENGTH, |args| ArrayFunction::Length.of(args)),
+        number(JSON_LEN, |args| ArrayFunction::Len.of(args)),
+        number(JSON_POSITION, |args| ArrayFunction::Position.of(args)),
+        truth(JSON_CONTAINS, |args| ArrayFunction::Contains.of(args)),
+        truth(JSON_HAS_ANY, |args| ArrayFunction::HasAny.of(args)),
+        truth(JSON_HAS_ALL, |args| ArrayFunction::HasAll.of(args)),
+        row(JSON_JOIN, Makes::Always(DataType::Utf8), |args| ArrayFunction::Join.of(args)),
+        row(JSON_ELEMENTS, Makes::Always(DataType::List(elements_field())), |args| ArrayFunction::Elements.of(args)),
+        json(JSON_KEYS, |args| ArrayFunction::Keys.of(args)),
+        json(JSON_AT, |args| ArrayFunction::At.of(args)),
+        json(JSON_SLICE, |args| ArrayFunction::Slice.of(args)),
+        json(JSON_SORT, |args| ArrayFunction::Sort.of(args)),
+        json(JSON_DISTINCT, |args| ArrayFunction::Distinct.of(args)),
+        json(JSON_REVERSE, |args| ArrayFunction::Reverse.of(args)),
+        json(JSON_LEAST, |args| ArrayFunction::Least.of(args)),
+        json(JSON_GREATEST, |args| ArrayFunction::Greatest.of(args)),
+        json(JSON_POSITIONS, |args| ArrayFunction::Positions.of(args)),
+        json(JSON_WITHOUT, |args| ArrayFunction::Without.of(args)),
+        json(JSON_UNION, |args| ArrayFunction::Union.of(args)),
+        json(JSON_INTERSECT, |args| ArrayFunction::Intersect.of(args)),
+        json(JSON_EXCEPT, |args| ArrayFunction::Except.of(args)),
+        json(JSON_FLATTEN, |args| ArrayFunction::Flatten.of(args)),
+        json(JSON_POP_FRONT, |args| ArrayFunction::PopFront.of(args)),
+        json(JSON_POP_BACK, |args| ArrayFunction::PopBack.of(args)),
+        json(JSON_TOTAL, |args| ArrayFunction::Total.of(args)),
+        json(JSON_MEAN, |args| ArrayFunction::Mean.of(args)),
     ]
 }
 
-impl What {
+impl ArrayFunction {
     fn of(self, args: &ScalarFunctionArgs) -> Result<ArrayRef> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let texts = as_json(&arrays[0])?;
         Ok(match self {
-            What::Length => Arc::new(texts.iter().map(|text| length(&parsed(text?)?)).collect::<Int64Array>()),
-            What::Len => Arc::new(texts.iter().map(|text| len(text?)).collect::<Int64Array>()),
-            What::Contains | What::HasAny | What::HasAll => {
+            ArrayFunction::Length => Arc::new(texts.iter().map(|text| length(&parsed(text?)?)).collect::<Int64Array>()),
+            ArrayFunction::Len => Arc::new(texts.iter().map(|text| len(text?)).collect::<Int64Array>()),
+            ArrayFunction::Contains | ArrayFunction::HasAny | ArrayFunction::HasAll => {
                 let wanted = json_argument(args, 1)?;
                 let pairs = texts.iter().zip(&wanted);
                 let has = |(text, wanted): (Option<&str>, Option<&str>)| has(self, text?, wanted?);
                 Arc::new(pairs.map(has).collect::<BooleanArray>())
             }
-            What::Positions | What::Without | What::Union | What::Intersect | What::Except => {
+            ArrayFunction::Positions
+            | ArrayFunction::Without
+            | ArrayFunction::Union
+            | ArrayFunction::Intersect
+            | ArrayFunction::Except => {
                 let other = json_argument(args, 1)?;
                 let pairs = texts.iter().zip(&other);
                 let beside = |(text, other): (Option<&str>, Option<&str>)| beside(self, text?, other?);
                 Arc::new(pairs.map(beside).collect::<StringArray>())
             }
-            What::Total | What::Mean => {
+            ArrayFunction::Total | ArrayFunction::Mean => {
                 let total = |text: Option<&str>| -> Result<Option<String>> {
                     let Some(elements) = text.and_then(elements_of) else { return Ok(None) };
-                    exact_total(elements.iter().map(String::as_str), self == What::Mean)
+                    exact_total(elements.iter().map(String::as_str), self == ArrayFunction::Mean)
                 };
                 Arc::new(texts.iter().map(total).collect::<Result<StringArray>>()?)
             }
-            What::Join => {
+            ArrayFunction::Join => {
                 let between = arrow_cast::cast(&arrays[1], &DataType::Utf8)?;
                 let pairs = texts.iter().zip(between.as_string::<i32>());
                 Arc::new(pairs.map(|(text, between)| join(&parsed(text?)?, between?)).collect::<StringArray>())
             }
-            What::Keys => Arc::new(texts.iter().map(|text| keys(&parsed(text?)?)).collect::<StringArray>()),
-            What::At => {
+            ArrayFunction::Keys => Arc::new(texts.iter().map(|text| keys(&parsed(text?)?)).collect::<StringArray>()),
+            ArrayFunction::At => {
                 let at = |row: usize| {
                     let document = texts.is_valid(row).then(|| parsed(texts.value(row)))??;
                     at(&document, &arrays[1..], row)
                 };
                 Arc::new((0..texts.len()).map(at).collect::<StringArray>())
             }
-            What::Elements => elements(&texts),
-            What::Position => {
+            ArrayFunction::Elements => elements(&texts),
+            ArrayFunction::Position => {
                 let wanted = json_argument(args, 1)?;
                 let pairs = texts.iter().zip(&wanted);
                 Arc::new(pairs.map(|(text, wanted)| position(&parsed(text?)?, wanted?)).collect::<Int64Array>())
             }
-            What::Slice => {
+            ArrayFunction::Slice => {
                 let [from, to] = [1, 2].map(|argument| arrow_cast::cast(&arrays[argument], &DataType::Int64));
                 let (from, to) = (from?, to?);
                 let places = from.as_primitive::<Int64Type>().iter().zip(to.as_primitive::<Int64Type>());
@@ -208,23 +212,23 @@ fn elements_of(text: &str) -> Option<Vec<String>> {
 }
 
 /// Whether an array has a value, or some or all elements of another array.
-fn has(what: What, text: &str, wanted: &str) -> Option<bool> {
+fn has(what: ArrayFunction, text: &str, wanted: &str) -> Option<bool> {
     let keys: HashSet<_> = elements_of(text)?.iter().map(|element| order_key(element)).collect();
     Some(match what {
-        What::HasAny => elements_of(wanted)?.iter().any(|wanted| keys.contains(&order_key(wanted))),
-        What::HasAll => elements_of(wanted)?.iter().all(|wanted| keys.contains(&order_key(wanted))),
+        ArrayFunction::HasAny => elements_of(wanted)?.iter().any(|wanted| keys.contains(&order_key(wanted))),
+        ArrayFunction::HasAll => elements_of(wanted)?.iter().all(|wanted| keys.contains(&order_key(wanted))),
         _ => keys.contains(&order_key(wanted)),
     })
 }
 
 /// What is made of an array and another value.
-fn beside(what: What, text: &str, other: &str) -> Option<String> {
+fn beside(what: ArrayFunction, text: &str, other: &str) -> Option<String> {
     let elements = elements_of(text)?;
-    if matches!(what, What::Positions | What::Without) {
+    if matches!(what, ArrayFunction::Positions | ArrayFunction::Without) {
         let wanted = order_key(other);
         let is_wanted = |element: &String| order_key(element) == wanted;
         return Some(match what {
-            What::Without => array(elements.into_iter().filter(|element| !is_wanted(element))),
+            ArrayFunction::Without => array(elements.into_iter().filter(|element| !is_wanted(element))),
             _ => array((1..).zip(&elements).filter(|(_, element)| is_wanted(element)).map(|(at, _)| format!("{at}"))),
         });
     }
@@ -232,10 +236,10 @@ fn beside(what: What, text: &str, other: &str) -> Option<String> {
     let keys: HashSet<_> = others.iter().map(|other| order_key(other)).collect();
     let mut met = HashSet::new();
     let mut is_new = |element: &String| met.insert(order_key(element));
-    Some(if what == What::Union {
+    Some(if what == ArrayFunction::Union {
         array(elements.into_iter().chain(others).filter(|element| is_new(element)))
     } else {
-        let is_kept = |element: &String| keys.contains(&order_key(element)) == (what == What::Intersect);
+        let is_kept = |element: &String| keys.contains(&order_key(element)) == (what == ArrayFunction::Intersect);
         array(elements.into_iter().filter(|element| is_kept(element) && is_new(element)))
     })
 }
@@ -278,20 +282,20 @@ fn slice(document: &Document<'_>, from: i64, to: i64) -> Option<String> {
 }
 
 /// The elements in another order, or some of them.
-fn rearranged(what: What, root: Value<'_>) -> Option<String> {
+fn rearranged(what: ArrayFunction, root: Value<'_>) -> Option<String> {
     if root.kind() != Kind::Array {
         return None;
     }
     let texts = root.elements().map(raw);
     match what {
-        What::Reverse => {
+        ArrayFunction::Reverse => {
             let mut texts: Vec<_> = texts.collect();
             texts.reverse();
             return Some(array(texts));
         }
-        What::Flatten => return Some(flat(root)),
-        What::PopFront => return Some(array(texts.skip(1))),
-        What::PopBack => {
+        ArrayFunction::Flatten => return Some(flat(root)),
+        ArrayFunction::PopFront => return Some(array(texts.skip(1))),
+        ArrayFunction::PopBack => {
             let mut texts: Vec<_> = texts.collect();
             texts.pop();
             return Some(array(texts));
@@ -302,9 +306,9 @@ fn rearranged(what: What, root: Value<'_>) -> Option<String> {
     let in_order = |one: &(Vec<u8>, String), other: &(Vec<u8>, String)| one.0.cmp(&other.0);
     let is_value = |(_, text): &(Vec<u8>, String)| text != "null";
     match what {
-        What::Least => return keyed.into_iter().filter(is_value).min_by(in_order).map(|(_, text)| text),
-        What::Greatest => return keyed.into_iter().filter(is_value).max_by(in_order).map(|(_, text)| text),
-        What::Distinct => {
+        ArrayFunction::Least => return keyed.into_iter().filter(is_value).min_by(in_order).map(|(_, text)| text),
+        ArrayFunction::Greatest => return keyed.into_iter().filter(is_value).max_by(in_order).map(|(_, text)| text),
+        ArrayFunction::Distinct => {
             let mut met = HashSet::new();
             keyed.retain(|(key, _)| met.insert(key.clone()));
         }

@@ -1,7 +1,7 @@
 //! Some of the values of a column of mixed kinds. What is left out is counted.
 
 use super::predicate::json_field;
-use crate::sql::{JSON_IN_TEXT, Kept, ONLY_ARRAYS, ONLY_NUMBERS, ONLY_TEXTS};
+use crate::sql::{JSON_IN_TEXT, KindOfValues, ONLY_ARRAYS, ONLY_NUMBERS, ONLY_TEXTS};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::error::Result;
@@ -22,7 +22,7 @@ pub(crate) type LeftOut = Arc<Vec<AtomicU64>>;
 /// as JSON; of everything else, null. The second argument is the number of the call.
 #[derive(Debug)]
 pub(crate) struct Narrow {
-    to: Kept,
+    to: KindOfValues,
     signature: Signature,
     left_out: LeftOut,
 }
@@ -30,29 +30,29 @@ pub(crate) struct Narrow {
 impl Narrow {
     /// The numbers. With a third argument, numbers that no double holds are left out too.
     pub(crate) fn numbers(left_out: LeftOut) -> Self {
-        Self { to: Kept::Numbers, signature: Signature::variadic_any(Volatility::Immutable), left_out }
+        Self { to: KindOfValues::Numbers, signature: Signature::variadic_any(Volatility::Immutable), left_out }
     }
 
     /// The texts, as JSON.
     pub(crate) fn texts(left_out: LeftOut) -> Self {
-        Self { to: Kept::Texts, ..Self::numbers(left_out) }
+        Self { to: KindOfValues::Texts, ..Self::numbers(left_out) }
     }
 
     /// The arrays.
     pub(crate) fn arrays(left_out: LeftOut) -> Self {
-        Self { to: Kept::Arrays, ..Self::numbers(left_out) }
+        Self { to: KindOfValues::Arrays, ..Self::numbers(left_out) }
     }
 
     /// The values that texts hold as JSON, and all values that are not texts.
     pub(crate) fn json(left_out: LeftOut) -> Self {
-        Self { to: Kept::Json, ..Self::numbers(left_out) }
+        Self { to: KindOfValues::Json, ..Self::numbers(left_out) }
     }
 }
 
 /// What a message tells of the function.
 #[cfg(feature = "cluster")]
 impl Narrow {
-    pub(crate) fn to(&self) -> Kept {
+    pub(crate) fn to(&self) -> KindOfValues {
         self.to
     }
 
@@ -78,10 +78,10 @@ impl Hash for Narrow {
 impl ScalarUDFImpl for Narrow {
     fn name(&self) -> &'static str {
         match self.to {
-            Kept::Json => JSON_IN_TEXT,
-            Kept::Texts => ONLY_TEXTS,
-            Kept::Arrays => ONLY_ARRAYS,
-            Kept::Numbers | Kept::Times => ONLY_NUMBERS,
+            KindOfValues::Json => JSON_IN_TEXT,
+            KindOfValues::Texts => ONLY_TEXTS,
+            KindOfValues::Arrays => ONLY_ARRAYS,
+            KindOfValues::Numbers | KindOfValues::Times => ONLY_NUMBERS,
         }
     }
 
@@ -102,13 +102,15 @@ impl ScalarUDFImpl for Narrow {
         let texts = arrays[0].as_string::<i32>();
         let is_finite = arrays.len() > 2;
         let keep = |text| match self.to {
-            Kept::Json => json_in(text),
-            Kept::Texts => (Field::from_raw(text).kind() == Some(Kind::String)).then_some(Cow::Borrowed(text)),
-            Kept::Arrays => (Field::from_raw(text).kind() == Some(Kind::Array)).then_some(Cow::Borrowed(text)),
+            KindOfValues::Json => json_in(text),
+            KindOfValues::Texts => (Field::from_raw(text).kind() == Some(Kind::String)).then_some(Cow::Borrowed(text)),
+            KindOfValues::Arrays => (Field::from_raw(text).kind() == Some(Kind::Array)).then_some(Cow::Borrowed(text)),
             _ => number(text, is_finite),
         };
         let kept: StringArray = texts.iter().map(|text| keep(text?)).collect();
-        let is_null = |text: &str| matches!(self.to, Kept::Texts | Kept::Arrays) && Field::from_raw(text).is_null();
+        let is_null = |text: &str| {
+            matches!(self.to, KindOfValues::Texts | KindOfValues::Arrays) && Field::from_raw(text).is_null()
+        };
         let nulls = texts.iter().filter(|text| text.is_none_or(is_null)).count();
         let left_out = kept.null_count() - nulls;
         if left_out > 0 {

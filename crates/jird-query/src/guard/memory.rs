@@ -17,7 +17,7 @@ pub(crate) const VALUES_BYTES: usize = i32::MAX as usize;
 /// others do whenever more memory is wanted.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    taken: Mutex<Taken>,
+    taken: Mutex<MemoryUse>,
     /// Whether there is a limit, other than that of the machine.
     is_limited: bool,
     /// Whether the query runs, and so constants come and go.
@@ -25,14 +25,14 @@ pub(crate) struct Memory {
 }
 
 #[derive(Debug)]
-struct Taken {
+struct MemoryUse {
     reservation: MemoryReservation,
     results: Vec<Buffer>,
     /// The bytes of calls that are being made, and of constants.
     other: usize,
 }
 
-impl Taken {
+impl MemoryUse {
     /// Counts what is still held by others, and takes so much more.
     fn take(&mut self, more: usize) -> Result<(), Error> {
         self.results.retain(|buffer| buffer.strong_count() > 1);
@@ -47,7 +47,7 @@ impl Taken {
 impl Memory {
     pub(crate) fn new(pool: &Arc<dyn MemoryPool>, is_limited: bool) -> Self {
         let reservation = MemoryConsumer::new("values of functions").register(pool);
-        let taken = Taken { reservation, results: Vec::new(), other: 0 };
+        let taken = MemoryUse { reservation, results: Vec::new(), other: 0 };
         Self { taken: Mutex::new(taken), is_limited, runs: AtomicBool::new(false) }
     }
 
@@ -90,7 +90,7 @@ impl Memory {
         Ok(room)
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, MemoryUse> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Messages about the files that the arguments name.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct FileMessages {
     /// Files that cannot be read.
     pub(crate) unreadable: Vec<String>,
     /// Files that are not UTF-8.
@@ -16,7 +16,7 @@ pub(crate) struct Said {
     pub(crate) notes: Vec<String>,
 }
 
-impl Said {
+impl FileMessages {
     /// Fails if a file cannot be read: an answer without it would be taken for the whole answer. The error takes the
     /// messages of the files. `others` says whether there are files that can be read.
     pub(crate) fn all_read(&mut self, others: bool) -> Result<(), Error> {
@@ -67,7 +67,7 @@ impl Said {
 
 /// The paths that an argument stands for, sorted by their bytes. An existing path stands for itself, or, if it is a
 /// folder, for the files of records in it.
-pub(super) fn expand(argument: &str, said: &mut Said) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn expand(argument: &str, said: &mut FileMessages) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(argument);
     if path.symlink_metadata().is_ok() || !argument.contains(['*', '?', '[', '{']) {
         return Ok(if path.is_dir() { folder(path, said) } else { vec![path.to_owned()] });
@@ -83,7 +83,7 @@ pub(super) fn expand(argument: &str, said: &mut Said) -> Result<Vec<PathBuf>, Er
 }
 
 /// Adds the paths that match a pattern.
-fn matches(pattern: &str, paths: &mut Vec<PathBuf>, said: &mut Said) -> Result<(), Error> {
+fn matches(pattern: &str, paths: &mut Vec<PathBuf>, said: &mut FileMessages) -> Result<(), Error> {
     let wrong = |error: glob::PatternError| Error::sql(format!("the pattern {pattern} is wrong: {error}"));
     if let Some((root, _)) = pattern.split_once("**") {
         // Links to folders are not followed, because they may lead back.
@@ -132,7 +132,7 @@ const NAMED: usize = 3;
 
 /// The files below a folder whose names mark them as JSON. Links to folders are not followed, and hidden files are
 /// ignored.
-fn folder(root: &Path, said: &mut Said) -> Vec<PathBuf> {
+fn folder(root: &Path, said: &mut FileMessages) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut skipped = Vec::new();
     let mut folders = vec![root.to_owned()];

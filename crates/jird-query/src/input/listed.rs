@@ -1,6 +1,8 @@
 //! From arguments to open files.
 
-use super::{Input, InputFile, Pipes, Progress, Reading, Refusal, STDIN, Said, expand, folders, remote, split_table};
+use super::{
+    FileMessages, Input, InputFile, Pipes, Progress, Reading, Refusal, STDIN, expand, folders, remote, split_table,
+};
 use crate::base::error::Error;
 use jird_formats::files::is_url;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ impl Input {
         arguments: &[String],
         reading: &Reading,
         progress: &Arc<Progress>,
-        (said, pipes): (&mut Said, &mut Pipes),
+        (said, pipes): (&mut FileMessages, &mut Pipes),
     ) -> Result<Self, Error> {
         let mut found = Vec::new();
         for argument in arguments {

@@ -30,7 +30,7 @@ mod table;
 #[cfg(feature = "cluster")]
 pub(crate) use described::Described;
 pub(crate) use elements::Layout;
-pub(crate) use expand::Said;
+pub(crate) use expand::FileMessages;
 use folders::FolderKey;
 pub(crate) use folders::{FolderCondition, FolderFilter, Joined, LACKING};
 
@@ -62,9 +62,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::StoreText;
-pub(crate) use store::{Chosen, StoreReads};
+pub(crate) use store::{BlockSelection, StoreReads};
 use table::TableFile;
-pub(crate) use table::{PassBy, Wanted};
+pub(crate) use table::{PassBy, TableRequest};
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
@@ -583,11 +583,11 @@ impl InputFile {
     }
 
     /// Opens the file for reading once, as lines; of a table, those that are wanted.
-    pub(crate) fn stream(&self, wanted: Wanted) -> Result<Reader, Error> {
+    pub(crate) fn stream(&self, wanted: TableRequest) -> Result<Reader, Error> {
         self.lines(wanted).map_err(|error| self.error(&error))
     }
 
-    fn lines(&self, wanted: Wanted) -> io::Result<Reader> {
+    fn lines(&self, wanted: TableRequest) -> io::Result<Reader> {
         if let Layout::Table(format) = self.layout {
             let name = self.shown().into_owned();
             return Ok(Box::new(self.rows(format)?.lines(name, wanted)?));
@@ -663,7 +663,7 @@ impl InputFile {
         }
         let mut reader = match self.layout {
             Layout::Quarantine | Layout::Table(_) => {
-                self.lines(Wanted { pass_by: Some(Box::new(|_| Ok(()))), ..Wanted::default() })?
+                self.lines(TableRequest { pass_by: Some(Box::new(|_| Ok(()))), ..TableRequest::default() })?
             }
             _ => self.text()?.into_reader(),
         };

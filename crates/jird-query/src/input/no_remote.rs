@@ -1,6 +1,6 @@
 //! Inputs that are URLs, in a program that reads none.
 
-use super::expand::Said;
+use super::expand::FileMessages;
 use super::{InputFile, Progress, Reading, Refusal};
 use crate::base::error::Error;
 use std::fs::File;
@@ -45,7 +45,12 @@ pub(super) fn one(_: &Path, _: &Reading, _: &Arc<Progress>) -> Result<InputFile,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
-pub(super) fn open(url: &str, _: &Reading, _: &Arc<Progress>, said: &mut Said) -> Result<Vec<InputFile>, Error> {
+pub(super) fn open(
+    url: &str,
+    _: &Reading,
+    _: &Arc<Progress>,
+    said: &mut FileMessages,
+) -> Result<Vec<InputFile>, Error> {
     said.unreadable(format!("{url}: {NOT_READ}"));
     Ok(Vec::new())
 }

@@ -1,6 +1,6 @@
 //! Inputs that are URLs: objects of remote stores, which are read as files are.
 
-use super::expand::Said;
+use super::expand::FileMessages;
 use super::store::{Failure, StoreText};
 use super::{Access, InputFile, Progress, Reading, Refusal};
 use crate::base::error::Error;
@@ -46,7 +46,7 @@ pub(super) fn open(
     url: &str,
     reading: &Reading,
     progress: &Arc<Progress>,
-    said: &mut Said,
+    said: &mut FileMessages,
 ) -> Result<Vec<InputFile>, Error> {
     let remotes = &reading.remotes;
     let urls = match remotes.list(url) {

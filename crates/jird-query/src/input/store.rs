@@ -68,7 +68,7 @@ struct BlockRead {
 
 /// The blocks that a scan reads. A section is asked for them when the scan comes to it.
 #[derive(Debug)]
-pub(crate) struct Chosen {
+pub(crate) struct BlockSelection {
     condition: Option<Condition>,
     /// Whether a block that is read keeps the lines that cannot match, because lines are counted.
     keeps_lines: bool,
@@ -143,8 +143,8 @@ impl StoreText {
         condition: Option<(&Predicate, &[Path])>,
         newest_bytes: u64,
         tells_lines: bool,
-    ) -> Chosen {
-        Chosen {
+    ) -> BlockSelection {
+        BlockSelection {
             condition: condition.map(|(predicate, paths)| Condition::new(predicate, paths)),
             keeps_lines: tells_lines,
             from: self.bytes().saturating_sub(newest_bytes),
@@ -154,7 +154,7 @@ impl StoreText {
 
     /// How many bytes of the text a thread takes at a time that takes this many of a file. Of what a condition may leave
     /// out, it takes more: in 5 GB, handing out chunks of 2 MB cost as much as asking the indexes of all spans.
-    pub(crate) fn chunk_bytes(&self, chosen: &Chosen, of_file: u64) -> u64 {
+    pub(crate) fn chunk_bytes(&self, chosen: &BlockSelection, of_file: u64) -> u64 {
         match chosen.condition {
             Some(_) => (self.bytes() / CHUNKS).clamp(of_file, of_file.saturating_mul(CHUNK_FACTOR)),
             None => of_file,
@@ -164,7 +164,7 @@ impl StoreText {
     /// The chosen blocks that begin in `range`, for a reader that looks at these paths; without a choice, all.
     pub(crate) fn pieces<'s>(
         &'s self,
-        chosen: Option<&'s Chosen>,
+        chosen: Option<&'s BlockSelection>,
         range: Range<u64>,
         paths: &[Path],
     ) -> StorePieces<'s> {
@@ -201,7 +201,7 @@ impl StoreText {
     }
 
     /// The blocks of a section that a scan reads, of those that begin in `range`.
-    fn blocks_in(&self, section: usize, chosen: Option<&Chosen>, range: &Range<u64>) -> Vec<BlockId> {
+    fn blocks_in(&self, section: usize, chosen: Option<&BlockSelection>, range: &Range<u64>) -> Vec<BlockId> {
         let all = OnceLock::new();
         let (condition, from, selected) = chosen
             .map_or((None, 0, &all), |chosen| (chosen.condition.as_ref(), chosen.from, &chosen.sections[section]));
@@ -301,7 +301,7 @@ impl StoreText {
 /// Reads chosen blocks one after the other.
 pub(crate) struct StorePieces<'s> {
     store: &'s StoreText,
-    chosen: Option<&'s Chosen>,
+    chosen: Option<&'s BlockSelection>,
     range: Range<u64>,
     /// The fields that are read, if columns may have them.
     fields: Option<Arc<Fields>>,

@@ -39,7 +39,7 @@ pub(super) enum TableFile {
 
 /// What a query wants of a table.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct TableRequest {
     /// The names of the columns that are read; none for all.
     pub(crate) columns: Option<Vec<String>>,
     /// A condition on paths. Rows that do not meet it may be left out.
@@ -57,8 +57,8 @@ pub(crate) type PassBy = Box<dyn FnMut(BadRow) -> Result<(), Error> + Send>;
 
 impl TableFile {
     /// Has a thread write the rows.
-    pub(super) fn lines(self, name: String, wanted: Wanted) -> io::Result<Ahead> {
-        let Wanted { columns, condition, mut pass_by, interrupt, crew } = wanted;
+    pub(super) fn lines(self, name: String, wanted: TableRequest) -> io::Result<Ahead> {
+        let TableRequest { columns, condition, mut pass_by, interrupt, crew } = wanted;
         Ahead::write(&crew, move |blocks| {
             // A bad row is set aside whole.
             let columns = columns.filter(|_| pass_by.is_none());

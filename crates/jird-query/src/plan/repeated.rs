@@ -76,18 +76,18 @@ pub(crate) fn counted_windows(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Ex
 
 /// The inputs of a node, in batches that it can repeat.
 fn cut(node: &Arc<dyn ExecutionPlan>, step: &Step, bytes_max: usize) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-    let cut = |input| RowNode::over(Cut { step: step.clone(), bytes_max }, Arc::clone(input));
+    let cut = |input| RowNode::over(InPieces { step: step.clone(), bytes_max }, Arc::clone(input));
     node.children().into_iter().map(cut).collect()
 }
 
 /// The rows of a node, in batches that a step can repeat.
 #[derive(Clone, Debug)]
-struct Cut {
+struct InPieces {
     step: Step,
     bytes_max: usize,
 }
 
-impl RowStep for Cut {
+impl RowStep for InPieces {
     const NAME: &'static str = "Cut";
 
     fn rows(&self, node: &RowNode<Self>, partition: usize, context: Arc<TaskContext>) -> Result<Batches> {

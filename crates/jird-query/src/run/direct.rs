@@ -12,7 +12,7 @@ use crate::output::report::Report;
 use crate::run::bounds::Bounds;
 use crate::run::results::Results;
 use crate::scan::bad::BadSink;
-use crate::scan::{Outlet, Part, Plan, Sent, Shared, note};
+use crate::scan::{Outlet, Part, PartResult, Plan, TableScan, note};
 use crate::sql::{Leaf, Rep, Rewritten, arguments, each_slot, function_name, map_slots};
 use crate::types::guess::Gate;
 use crate::types::prepared::Source;
@@ -38,7 +38,7 @@ const WAITING: usize = 4;
 /// A query that one scan answers.
 pub(crate) struct Direct<'q> {
     source: &'q Source<'q>,
-    asks: Asks,
+    asks: DirectResult,
     /// The slots are columns of the table.
     filter: Option<Predicate>,
     /// The conditions, as they were written.
@@ -48,7 +48,7 @@ pub(crate) struct Direct<'q> {
 }
 
 /// What a direct query asks for.
-enum Asks {
+enum DirectResult {
     /// These columns of the table.
     Rows(Vec<usize>),
     /// How many records there are.
@@ -88,7 +88,7 @@ impl<'q> Direct<'q> {
         let done = self.start(bounds).and_then(|batches| {
             let schema = self.schema(rewritten);
             let (offset, left) = (self.offset, self.limit.unwrap_or(u64::MAX));
-            let count = matches!(self.asks, Asks::Count).then(|| Arc::clone(&schema));
+            let count = matches!(self.asks, DirectResult::Count).then(|| Arc::clone(&schema));
             let mut rows = Batches { from: batches, columns: self.order(), offset, left, count };
             let writer = results.writer(rewritten, None);
             let done = results.write(writer, &schema, async || rows.next().await.transpose(), room, out, report);
@@ -130,8 +130,8 @@ impl<'q> Direct<'q> {
     /// The columns that are scanned, each once.
     fn scanned(&self) -> Vec<usize> {
         let mut scanned = match &self.asks {
-            Asks::Rows(columns) => columns.clone(),
-            Asks::Count => Vec::new(),
+            DirectResult::Rows(columns) => columns.clone(),
+            DirectResult::Count => Vec::new(),
         };
         scanned.sort_unstable();
         scanned.dedup();
@@ -143,8 +143,8 @@ impl<'q> Direct<'q> {
         let scanned = self.scanned();
         let at = |column: &usize| scanned.iter().position(|other| other == column);
         match &self.asks {
-            Asks::Rows(columns) => columns.iter().filter_map(at).collect(),
-            Asks::Count => vec![0],
+            DirectResult::Rows(columns) => columns.iter().filter_map(at).collect(),
+            DirectResult::Count => vec![0],
         }
     }
 
@@ -153,8 +153,8 @@ impl<'q> Direct<'q> {
         let names = rewritten.outputs.iter().map(|output| output.name.as_str());
         let field = |(name, column): (&str, &usize)| self.source.schema.field(*column).clone().with_name(name);
         Arc::new(Schema::new(match &self.asks {
-            Asks::Rows(columns) => names.zip(columns).map(field).collect::<Vec<_>>(),
-            Asks::Count => names.map(|name| Field::new(name, DataType::Int64, false)).collect(),
+            DirectResult::Rows(columns) => names.zip(columns).map(field).collect::<Vec<_>>(),
+            DirectResult::Count => names.map(|name| Field::new(name, DataType::Int64, false)).collect(),
         }))
     }
 
@@ -169,7 +169,7 @@ impl<'q> Direct<'q> {
         let files = self.source.input.files.clone();
         // Several files are counted at the same time, in any order, unless bad records are noted in theirs. A long file is
         // cut, and all threads read it.
-        let is_counted = matches!(self.asks, Asks::Count) && bounds.options.on_error == OnError::Stop;
+        let is_counted = matches!(self.asks, DirectResult::Count) && bounds.options.on_error == OnError::Stop;
         let jobs = if is_counted { shared.options.threads.clamp(1, files.len().max(1)) } else { 1 };
         shared.ordered.store(true, Relaxed);
         let scanned = self.scanned();
@@ -269,7 +269,7 @@ struct FileOutlet<'w> {
 }
 
 impl Outlet for FileOutlet<'_> {
-    fn send(&self, sent: Sent) -> ControlFlow<()> {
+    fn send(&self, sent: PartResult) -> ControlFlow<()> {
         let batch = match (sent, self.bad) {
             (Ok(Part::Batch(batch)), _) => Ok(batch),
             (Ok(Part::Found(found)), Some(bad)) => match bad.note(self.file, 0, found, self.work.plan.notes()) {
@@ -333,7 +333,7 @@ fn limits(clause: Option<&LimitClause>) -> Option<(u64, Option<u64>)> {
     }
 }
 
-fn asks(items: &[SelectItem], shared: &Shared) -> Option<Asks> {
+fn asks(items: &[SelectItem], shared: &TableScan) -> Option<DirectResult> {
     let expr = |item| match item {
         &SelectItem::ExprWithAlias { ref expr, .. } | &SelectItem::UnnamedExpr(ref expr) => Some(expr),
         _ => None,
@@ -341,13 +341,13 @@ fn asks(items: &[SelectItem], shared: &Shared) -> Option<Asks> {
     if let [item] = items
         && let Expr::Function(call) = expr(item)?
     {
-        return (call.to_string().to_lowercase() == "count(*)").then_some(Asks::Count);
+        return (call.to_string().to_lowercase() == "count(*)").then_some(DirectResult::Count);
     }
-    items.iter().map(|item| column(expr(item)?, shared)).collect::<Option<Vec<_>>>().map(Asks::Rows)
+    items.iter().map(|item| column(expr(item)?, shared)).collect::<Option<Vec<_>>>().map(DirectResult::Rows)
 }
 
 /// The column of the table which this is.
-fn column(expr: &Expr, shared: &Shared) -> Option<usize> {
+fn column(expr: &Expr, shared: &TableScan) -> Option<usize> {
     let name = match expr {
         Expr::Identifier(name) => name,
         Expr::CompoundIdentifier(parts) => parts.last()?,
@@ -357,7 +357,7 @@ fn column(expr: &Expr, shared: &Shared) -> Option<usize> {
 }
 
 /// What a rewritten condition stands for, if the scan decides all of it: with columns of the table as slots.
-fn predicate(expr: &Expr, leaves: &[Arc<Leaf>], shared: &Shared, conditions: &mut Vec<String>) -> Option<Predicate> {
+fn predicate(expr: &Expr, leaves: &[Arc<Leaf>], shared: &TableScan, conditions: &mut Vec<String>) -> Option<Predicate> {
     let mut both = |left, right| {
         let left = predicate(left, leaves, shared, conditions)?;
         Some((left, predicate(right, leaves, shared, conditions)?))
@@ -386,7 +386,7 @@ fn predicate(expr: &Expr, leaves: &[Arc<Leaf>], shared: &Shared, conditions: &mu
     }
 }
 
-fn leaf(call: &Function, leaves: &[Arc<Leaf>], shared: &Shared, conditions: &mut Vec<String>) -> Option<Predicate> {
+fn leaf(call: &Function, leaves: &[Arc<Leaf>], shared: &TableScan, conditions: &mut Vec<String>) -> Option<Predicate> {
     let name = function_name(call);
     let leaf = leaves.iter().find(|leaf| leaf.name == name)?;
     let is_read = |column: &usize| shared.columns[*column].rep == Rep::Raw && shared.columns[*column].told.is_none();

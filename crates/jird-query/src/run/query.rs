@@ -9,10 +9,10 @@ mod answer;
 use crate::base::error::{Error, ErrorKind};
 use crate::base::interrupt::Interrupt;
 use crate::base::named::Named;
-use crate::base::threads::Held;
+use crate::base::threads::KeepAlive;
 #[cfg(feature = "cluster")]
 use crate::cluster::{Cluster, Recipe};
-use crate::input::{Input, Progress, Said};
+use crate::input::{FileMessages, Input, Progress};
 use crate::output::report::Report;
 use crate::output::{Parted, Parts};
 use crate::run::bounds::Bounds;
@@ -21,9 +21,9 @@ use crate::run::execute::{Execution, is_aggregate};
 use crate::run::results::write_text;
 use crate::scan::ScanOptions;
 use crate::scan::bad::BadSink;
-use crate::setup::inputs::{Asked, Inputs, Opening};
+use crate::setup::inputs::{InputRecords, Inputs, Opening};
 use crate::setup::options::{Options, batch_max};
-use crate::sql::{self, Asks, Known, Parsed, Rewritten};
+use crate::sql::{self, FieldKnowledge, Parsed, Purpose, Rewritten};
 use crate::types::guess::{self, Gate, Guess, Guessed};
 use crate::types::infer::Types;
 use crate::types::learned::{Attempt, Learned};
@@ -49,7 +49,7 @@ pub struct Query {
     progress: Arc<Progress>,
     interrupt: Interrupt,
     /// What its threads keep until they have ended.
-    kept: Option<Held>,
+    kept: Option<KeepAlive>,
     /// Whether the result is what a `copy` writes.
     copies: bool,
     /// Where its parts go, if it has parts.
@@ -265,7 +265,7 @@ impl Query {
                 Err(error) => break Err(error),
             }
         };
-        let Said { unreadable, refused, notes: said } = std::mem::take(&mut inputs.said);
+        let FileMessages { unreadable, refused, notes: said } = std::mem::take(&mut inputs.said);
         report.unreadable.extend(unreadable);
         report.refused.extend(refused);
         report.notes.splice(0..0, said);
@@ -302,7 +302,7 @@ impl Query {
                 return Ok(Attempt::Learned);
             }
             opened.iter().for_each(|input| input.expect(1));
-            let tried = if parsed.asks == Asks::Plan {
+            let tried = if parsed.asks == Purpose::Plan {
                 self.explain_guessing(&rewritten, guess, scan, learned, out, report)?
             } else {
                 self.run_guessing(&rewritten, guess, scan, learned, out, report)?
@@ -328,7 +328,7 @@ impl Query {
         }
         sources.iter().for_each(|source| source.report_types(report));
         let (direct, planned) = (self.direct(&rewritten, &sources), self.execution(learned));
-        if parsed.asks == Asks::Plan {
+        if parsed.asks == Purpose::Plan {
             let text = match direct {
                 Some(direct) => direct.explain(report),
                 None => planned.explain(&rewritten, &sources, &Gate::default(), report)?,
@@ -360,7 +360,7 @@ impl Query {
         learned: &Learned,
     ) -> Result<Rewritten, Error> {
         let style = self.options.format.style();
-        let mut asked = Asked { inputs, scan };
+        let mut asked = InputRecords { inputs, scan };
         let (query, named) = (parsed.query.clone(), self.named.as_deref());
         let rewritten = sql::rewrite(query, &is_aggregate, &mut asked, &learned.known, style, named)?;
         #[cfg(feature = "cluster")]
@@ -399,8 +399,8 @@ impl Query {
     }
 
     /// What the schema and these types tell of the fields of a query.
-    fn known<'t>(&self, rewritten: &Rewritten, types: impl Fn(&str) -> Option<&'t Types>) -> Known {
-        let mut known = Known::default();
+    fn known<'t>(&self, rewritten: &Rewritten, types: impl Fn(&str) -> Option<&'t Types>) -> FieldKnowledge {
+        let mut known = FieldKnowledge::default();
         for source in &rewritten.sources {
             let fixed = self.options.schema.all().map(|(path, kind)| (source.table.clone(), path.clone(), *kind));
             known.types.extend(fixed);

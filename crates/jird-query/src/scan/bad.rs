@@ -37,7 +37,7 @@ pub(crate) enum Wrong {
 
 /// Bad records of a part of a file, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct BadPart {
     bad: Vec<Bad>,
     /// The texts of the bad records, one after the other.
     raw: Vec<u8>,
@@ -45,7 +45,7 @@ pub(crate) struct Found {
     lines_before: u64,
 }
 
-impl Found {
+impl BadPart {
     /// Whether the records take much memory.
     pub(crate) fn is_large(&self) -> bool {
         self.bad.len() >= 1 << 12 || self.raw.len() >= 1 << 20
@@ -98,24 +98,24 @@ enum To {
     Records(Arc<Mutex<BadRecords>>),
     /// They are kept, for the process that asked for the query.
     #[cfg(feature = "cluster")]
-    Kept(Arc<Mutex<Vec<Kept>>>),
+    Kept(Arc<Mutex<Vec<BadGroup>>>),
 }
 
 /// Bad records that are kept for another process.
 #[cfg(feature = "cluster")]
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct BadGroup {
     /// The position of their file in its input.
     pub(crate) file: usize,
-    pub(crate) what: KeptWhat,
+    pub(crate) what: BadExtent,
 }
 
 /// How much is known of bad records where they were found.
 #[cfg(feature = "cluster")]
 #[derive(Debug)]
-pub(crate) enum KeptWhat {
+pub(crate) enum BadExtent {
     /// Those of a range that begins at this offset. How many lines come before it is not known yet.
-    Lines { start: u64, found: Found, notes: (bool, bool) },
+    Lines { start: u64, found: BadPart, notes: (bool, bool) },
     /// A row of a table.
     Row(BadRow),
 }
@@ -134,7 +134,7 @@ impl BadSink {
 
     /// Takes what was kept.
     #[cfg(feature = "cluster")]
-    pub(crate) fn take_kept(&self) -> Vec<Kept> {
+    pub(crate) fn take_kept(&self) -> Vec<BadGroup> {
         match &self.to {
             To::Records(_) => Vec::new(),
             To::Kept(kept) => std::mem::take(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)),
@@ -161,7 +161,7 @@ impl BadSink {
         &self,
         file: &InputFile,
         #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "lines are known here"))] start: u64,
-        found: Found,
+        found: BadPart,
         (rules, misfits): (bool, bool),
     ) -> Result<(), Error> {
         match &self.to {
@@ -169,8 +169,8 @@ impl BadSink {
             #[cfg(feature = "cluster")]
             To::Kept(kept) => {
                 if !found.bad.is_empty() {
-                    let what = KeptWhat::Lines { start, found, notes: (rules, misfits) };
-                    kept.lock().unwrap_or_else(PoisonError::into_inner).push(Kept { file: file.index, what });
+                    let what = BadExtent::Lines { start, found, notes: (rules, misfits) };
+                    kept.lock().unwrap_or_else(PoisonError::into_inner).push(BadGroup { file: file.index, what });
                 }
                 Ok(())
             }
@@ -181,7 +181,7 @@ impl BadSink {
         &self,
         records: &Mutex<BadRecords>,
         file: &InputFile,
-        found: &Found,
+        found: &BadPart,
         (rules, misfits): (bool, bool),
     ) -> Result<(), Error> {
         let name = file.shown();
@@ -223,7 +223,7 @@ impl BadSink {
                 #[cfg(feature = "cluster")]
                 To::Kept(kept) => {
                     let kept = &mut kept.lock().unwrap_or_else(PoisonError::into_inner);
-                    kept.push(Kept { file: index, what: KeptWhat::Row(bad) });
+                    kept.push(BadGroup { file: index, what: BadExtent::Row(bad) });
                     Ok(())
                 }
             }

@@ -6,12 +6,12 @@
 //! If the rows keep the order of the input, [`drive`] reads the ranges of a file on all threads. If they may come in any
 //! order, others cut the files, and each part is scanned by one thread.
 
-use super::read::{Reader, Seen};
-use super::shared::{ColumnSpec, Shared, Told, note};
+use super::read::{ReadCounts, Reader};
+use super::shared::{ColumnSpec, TableScan, VirtualColumn, note};
 use super::watch::Extent;
 use crate::base::error::Error;
-use crate::input::{Chosen, Input, InputFile, Joined};
-use crate::scan::bad::{BadSink, Found};
+use crate::input::{BlockSelection, Input, InputFile, Joined};
+use crate::scan::bad::{BadPart, BadSink};
 use crate::sql::{Rep, each_slot, map_slots};
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -31,7 +31,7 @@ use tokio::sync::mpsc::Sender;
 /// The description of a scan.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    shared: Arc<Shared>,
+    shared: Arc<TableScan>,
     projection: Projection,
     /// The columns to build: slot, column of the table.
     columns: Vec<(usize, usize)>,
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     /// What every record is checked for, whether it matches or not: slot, column of the table.
     checks: Vec<(usize, usize)>,
     /// What each column to build tells of a record that does not have its field.
-    told: Vec<Option<Told>>,
+    told: Vec<Option<VirtualColumn>>,
     /// The position of the places of the records among the columns of a batch, if they are wanted.
     place: Option<usize>,
     /// Conditions on the keys of folders, whose slots are columns of the table. Files that do not meet them are not read.
@@ -59,7 +59,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) enum Part {
     Batch(RecordBatch),
-    Found(Found),
+    Found(BadPart),
 }
 
 impl Part {
@@ -72,19 +72,19 @@ impl Part {
     }
 }
 
-pub(crate) type Sent = Result<Part, Error>;
+pub(crate) type PartResult = Result<Part, Error>;
 
 /// Takes what a scan sends.
 pub(crate) trait Outlet: Sync {
     /// Takes a part, or the error that ends the scan. Breaks if no more is wanted.
-    fn send(&self, sent: Sent) -> ControlFlow<()>;
+    fn send(&self, sent: PartResult) -> ControlFlow<()>;
 
     /// Whether no more is wanted.
     fn is_closed(&self) -> bool;
 }
 
-impl Outlet for Sender<Sent> {
-    fn send(&self, sent: Sent) -> ControlFlow<()> {
+impl Outlet for Sender<PartResult> {
+    fn send(&self, sent: PartResult) -> ControlFlow<()> {
         if self.blocking_send(sent).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
@@ -97,7 +97,7 @@ impl Plan {
     /// A scan of `columns` of the table, for the records that pass `filter`. The slots of `filter` are columns of the
     /// table.
     pub(crate) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<TableScan>,
         columns: &[usize],
         filter: Option<&Predicate>,
         schema: SchemaRef,
@@ -187,7 +187,7 @@ impl Plan {
     }
 
     fn tells_lines(&self) -> bool {
-        self.told.contains(&Some(Told::Line))
+        self.told.contains(&Some(VirtualColumn::Line))
     }
 
     /// Whether the scan only counts records.
@@ -207,7 +207,7 @@ impl Plan {
 
     /// Scans, and sends what it finds, until the end or until no more is wanted.
     pub(crate) fn run(&self, file: &InputFile, range: Option<Range<u64>>, outlet: &impl Outlet) {
-        let send = |part: Sent| {
+        let send = |part: PartResult| {
             let sent = outlet.send(part);
             if sent.is_break() {
                 self.shared.tally.stopped.store(true, Relaxed);
@@ -268,8 +268,8 @@ impl Plan {
         &self,
         file: &InputFile,
         chunks: impl Iterator<Item = Range<u64>> + Send,
-        chosen: Option<&Arc<Chosen>>,
-        send: impl Fn(Sent) -> ControlFlow<()>,
+        chosen: Option<&Arc<BlockSelection>>,
+        send: impl Fn(PartResult) -> ControlFlow<()>,
         outlet: &impl Outlet,
     ) -> bool {
         let mut is_whole = true;
@@ -289,7 +289,7 @@ impl Plan {
             self.shared.options.threads,
             || Worker::new(self, chosen.cloned()),
             work,
-            |parts: Vec<Sent>, lines| {
+            |parts: Vec<PartResult>, lines| {
                 for part in parts {
                     let failed = part.is_err();
                     let sent = send(part.map(|part| part.after_lines(lines.start)));
@@ -347,7 +347,7 @@ struct Origin {
 type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
 
 impl<'p> Worker<'p> {
-    fn new(plan: &'p Plan, chosen: Option<Arc<Chosen>>) -> Self {
+    fn new(plan: &'p Plan, chosen: Option<Arc<BlockSelection>>) -> Self {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
         let (dropped, minified) = (Vec::new(), Vec::new());
@@ -375,8 +375,8 @@ impl<'p> Worker<'p> {
         let is_live = !file.is_rereadable();
         let minifies = file.layout.has_long_records();
         let (is_whole, mut extent) = (range.is_none(), Extent::default());
-        let cell = std::cell::RefCell::new((rows, emit, Found::default()));
-        let piece = |Seen { bytes, done, scanned, found }: Seen| {
+        let cell = std::cell::RefCell::new((rows, emit, BadPart::default()));
+        let piece = |ReadCounts { bytes, done, scanned, found }: ReadCounts| {
             tally.add(bytes, &scanned);
             extent.bytes += if file.size.is_some() { done } else { 0 };
             if is_closed() {
@@ -465,17 +465,17 @@ impl Origin {
     }
 
     /// The field, or what a column tells in its place.
-    fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<Told>) -> Field<'f> {
+    fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
         match told {
-            Some(Told::File) if field.kind().is_none() => Field::from_raw(&self.file),
-            Some(Told::Line) if field.kind().is_none() => Field::from_raw(&self.line),
-            Some(Told::Folder) => match self.folders[column].as_deref() {
+            Some(VirtualColumn::File) if field.kind().is_none() => Field::from_raw(&self.file),
+            Some(VirtualColumn::Line) if field.kind().is_none() => Field::from_raw(&self.line),
+            Some(VirtualColumn::Folder) => match self.folders[column].as_deref() {
                 Some("") => Field::MISSING,
                 Some(json) => Field::from_raw(json),
                 None => field,
             },
-            Some(Told::Record) => self.record.of(field),
-            Some(Told::File | Told::Line) | None => field,
+            Some(VirtualColumn::Record) => self.record.of(field),
+            Some(VirtualColumn::File | VirtualColumn::Line) | None => field,
         }
     }
 }
@@ -553,7 +553,7 @@ impl Rows<'_> {
     }
 
     /// Hands out the bad records.
-    fn found(&mut self, found: &mut Found, emit: &mut Emit<'_>) -> ControlFlow<()> {
+    fn found(&mut self, found: &mut BadPart, emit: &mut Emit<'_>) -> ControlFlow<()> {
         if self.plan.shared.options.bad.is_none() {
             return ControlFlow::Continue(());
         }

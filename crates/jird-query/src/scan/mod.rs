@@ -15,9 +15,9 @@ mod shared;
 mod table;
 mod watch;
 
-pub(crate) use batches::{Outlet, Part, Plan, Sent};
+pub(crate) use batches::{Outlet, Part, PartResult, Plan};
 pub(crate) use read::{Chunks, Reader};
-pub(crate) use shared::{ColumnSpec, Shared, Tally, Told, note};
+pub(crate) use shared::{ColumnSpec, TableScan, Tally, VirtualColumn, note};
 #[cfg(feature = "cluster")]
 pub(crate) use table::{FileHandle, NdjsonSource};
 #[cfg(feature = "sql")]
@@ -27,7 +27,7 @@ pub(crate) use watch::Extent;
 pub(crate) use watch::Watch;
 
 use crate::base::interrupt::Interrupt;
-use crate::base::threads::Held;
+use crate::base::threads::KeepAlive;
 use crate::scan::bad::BadSink;
 use jird::lines;
 use jird_formats::Crew;
@@ -48,5 +48,5 @@ pub(crate) struct ScanOptions {
     pub(crate) crew: Crew,
     /// What threads keep until they have ended. Nothing reads it.
     #[expect(dead_code, reason = "that it is there is what it is for")]
-    pub(crate) kept: Option<Held>,
+    pub(crate) kept: Option<KeepAlive>,
 }

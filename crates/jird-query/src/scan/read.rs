@@ -3,8 +3,8 @@
 use super::ScanOptions;
 use crate::base::error::{Error, with_hint};
 use crate::base::interrupt::Interrupt;
-use crate::input::{Chosen, Input, InputFile, Layout, Wanted};
-use crate::scan::bad::{BadSink, Found, Wrong};
+use crate::input::{BlockSelection, Input, InputFile, Layout, TableRequest};
+use crate::scan::bad::{BadPart, BadSink, Wrong};
 use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, drive, ranges};
 use jird::lines::{self, Bad, Check, Match, Scanned};
 use jird::{
@@ -31,20 +31,20 @@ pub(crate) struct Reader {
     /// Reads the events of stores, which were checked when they came in.
     trusting: LineReader,
     /// The blocks of a store that are read; without them, all.
-    chosen: Option<Arc<Chosen>>,
+    chosen: Option<Arc<BlockSelection>>,
     interrupt: Interrupt,
     crew: Crew,
 }
 
 /// What a [`Reader`] has seen.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReadCounts {
     pub(crate) bytes: u64,
     /// The bytes of the input that are done: columns of a store may have stood for them.
     pub(crate) done: u64,
     pub(crate) scanned: Scanned,
     /// The bad records that were skipped.
-    pub(crate) found: Found,
+    pub(crate) found: BadPart,
 }
 
 /// Why a read ended early.
@@ -83,7 +83,7 @@ impl Reader {
     }
 
     /// Reads only these blocks of stores.
-    pub(crate) fn choose(&mut self, chosen: Option<Arc<Chosen>>) {
+    pub(crate) fn choose(&mut self, chosen: Option<Arc<BlockSelection>>) {
         self.chosen = chosen;
     }
 
@@ -107,7 +107,7 @@ impl Reader {
         projection: &Projection,
         filter: Option<&Predicate>,
         mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
-        mut seen: impl FnMut(Seen) -> ControlFlow<()>,
+        mut seen: impl FnMut(ReadCounts) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         let Self { bad: sink, counts, record_limit, lines, trusting, chosen, interrupt, crew } = self;
         interrupt.check()?;
@@ -121,7 +121,7 @@ impl Reader {
             all: passes_by || *counts || file.size.is_none() && range.is_none(),
         };
         let place = Places { file, counts: counting.all, record_limit: *record_limit };
-        let (found, failed) = (RefCell::new(Found::default()), Cell::new(None));
+        let (found, failed) = (RefCell::new(BadPart::default()), Cell::new(None));
         let push = |piece: &LinePiece<'_>, at: usize, what: Wrong, raw: &[u8]| {
             let at = at.min(piece.text().len());
             found.borrow_mut().push(piece.lines_before(at), piece.offset() + at as u64, what, raw);
@@ -152,13 +152,13 @@ impl Reader {
                 interrupt.check().map_err(Fault::Ours)?;
                 let bytes = piece.text().len() as u64;
                 let done = store.map_or(bytes, |store| store.note_block(piece.offset(), scanned.matched));
-                Ok(seen(Seen { bytes, done, scanned, found: found.take() }))
+                Ok(seen(ReadCounts { bytes, done, scanned, found: found.take() }))
             }
         };
         // Lines that are left out are not counted.
         let condition = filter.filter(|_| !*counts).map(|filter| (filter.clone(), projection.paths().to_vec()));
         let pass_by = sink.as_ref().map(|bad| bad.rows_of(file));
-        let wanted = Wanted {
+        let wanted = TableRequest {
             columns: columns(projection),
             condition,
             pass_by,
@@ -174,23 +174,23 @@ impl Reader {
         &mut self,
         file: &InputFile,
         range: Option<Range<u64>>,
-        mut seen: impl FnMut(Seen) -> ControlFlow<()>,
+        mut seen: impl FnMut(ReadCounts) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         let interrupt = &self.interrupt;
         let each = |_: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
             interrupt.check().map_err(Fault::Ours)?;
             let scanned = Scanned { records: records(text), ..Scanned::default() };
             let bytes = text.len() as u64;
-            Ok(seen(Seen { bytes, done: bytes, scanned, found: Found::default() }))
+            Ok(seen(ReadCounts { bytes, done: bytes, scanned, found: BadPart::default() }))
         };
         let pass_by = self.bad.as_ref().map(|bad| bad.rows_of(file));
         if let Some(store) = file.store_text() {
             let records = store.events(&range.unwrap_or(0..u64::MAX));
             let scanned = Scanned { records, ..Scanned::default() };
-            return Ok(seen(Seen { bytes: 0, done: 0, scanned, found: Found::default() }));
+            return Ok(seen(ReadCounts { bytes: 0, done: 0, scanned, found: BadPart::default() }));
         }
         let (interrupt, crew) = (self.interrupt.clone(), self.crew.clone());
-        let wanted = Wanted { columns: Some(Vec::new()), pass_by, interrupt, crew, ..Wanted::default() };
+        let wanted = TableRequest { columns: Some(Vec::new()), pass_by, interrupt, crew, ..TableRequest::default() };
         run(file, range, wanted, (None, &[]), |part| self.lines.pieces(part, each))
     }
 }
@@ -205,8 +205,8 @@ fn columns(projection: &Projection) -> Option<Vec<String>> {
 fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
-    wanted: Wanted,
-    (chosen, paths): (Option<&Chosen>, &[Path]),
+    wanted: TableRequest,
+    (chosen, paths): (Option<&BlockSelection>, &[Path]),
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.store_text(), file.size, range) {
@@ -356,7 +356,7 @@ impl<'i> Chunks<'i> {
         mut consume: impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let all = !self.input.noted.swap(true, Relaxed);
-        let note = |file: usize, found: Found| match &options.bad {
+        let note = |file: usize, found: BadPart| match &options.bad {
             Some(sink) => sink.note(&self.input.files[file], 0, found, (all, true)),
             None => Ok(()),
         };
@@ -368,7 +368,7 @@ impl<'i> Chunks<'i> {
         let work = |reader: &mut Reader, chunk: &Chunk| {
             let (file, range) = (chunk.file, chunk.range.clone());
             let notes_at_once = notes_at_once && range.is_none();
-            let (mut made, mut found, mut noted) = (make(), Found::default(), Ok(()));
+            let (mut made, mut found, mut noted) = (make(), BadPart::default(), Ok(()));
             let read = reader.read(
                 &self.input.files[file],
                 range,
@@ -395,8 +395,9 @@ impl<'i> Chunks<'i> {
             || Reader::new(options),
             work,
             |result, lines| {
-                let noted =
-                    |(file, made, found): (usize, T, Found)| note(file, found.after_lines(lines.start)).map(|()| made);
+                let noted = |(file, made, found): (usize, T, BadPart)| {
+                    note(file, found.after_lines(lines.start)).map(|()| made)
+                };
                 match result.and_then(noted) {
                     Ok(made) => consume(made),
                     Err(error) => {

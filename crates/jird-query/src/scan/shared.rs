@@ -21,7 +21,7 @@ pub(crate) struct ColumnSpec {
     /// The column's type, if the representation is inferred.
     pub(crate) kind: ColumnType,
     /// What the column tells besides what is in the records.
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<VirtualColumn>,
 }
 
 /// A message shows this many characters of a value.
@@ -29,7 +29,7 @@ const SHOWN: usize = 60;
 
 /// What a column tells that is not in the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum VirtualColumn {
     /// `_file`: the name of its file, of a record without such a field.
     File,
     /// `_line`: the number of its line, of a record without such a field.
@@ -40,7 +40,7 @@ pub(crate) enum Told {
     Record,
 }
 
-impl Told {
+impl VirtualColumn {
     /// What a field of an input tells.
     pub(crate) fn of(path: &Path, input: &Input) -> Option<Self> {
         if input.is_of_folders(path) {
@@ -85,7 +85,7 @@ impl ColumnSpec {
 
 /// The state that all scans of a table share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct TableScan {
     /// The name of the table.
     #[cfg(feature = "cluster")]
     pub(crate) table: String,
@@ -140,7 +140,7 @@ pub(crate) struct Tally {
     pub(crate) lines: Mutex<Vec<(usize, u64, u64)>>,
 }
 
-impl Shared {
+impl TableScan {
     /// A record that meets `filter`, whose slots are columns, has at least one of these literals. If types are watched or
     /// checked, every record is tokenised and nothing is searched for.
     pub(crate) fn literals(&self, filter: Option<&Predicate>) -> Vec<String> {
@@ -159,7 +159,7 @@ impl Shared {
 
     /// Whether the numbers of lines are wanted. The lines of a file are then counted from its start, by one thread.
     pub(crate) fn tells_lines(&self) -> bool {
-        self.columns.iter().any(|column| column.told == Some(Told::Line))
+        self.columns.iter().any(|column| column.told == Some(VirtualColumn::Line))
     }
 }
 

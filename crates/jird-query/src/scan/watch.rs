@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) paths: Vec<Path>,
-    seen: Mutex<Seen>,
+    seen: Mutex<Observations>,
     /// The extent of the whole input.
     all: Extent,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct Observations {
     fields: Vec<Accumulator>,
     extent: Extent,
 }
@@ -42,14 +42,14 @@ impl Watch {
     pub(crate) fn new(paths: Vec<Path>, input: &Input) -> Self {
         let mut all = Extent::default();
         input.files.iter().for_each(|file| all.add(Extent::of(file)));
-        let seen = Seen { fields: vec![Accumulator::default(); paths.len()], extent: Extent::default() };
+        let seen = Observations { fields: vec![Accumulator::default(); paths.len()], extent: Extent::default() };
         Self { paths, seen: Mutex::new(seen), all }
     }
 
     /// A watch that another process has set. It alone knows how much there is to be seen.
     #[cfg(feature = "cluster")]
     pub(crate) fn elsewhere(paths: Vec<Path>) -> Self {
-        let seen = Seen { fields: vec![Accumulator::default(); paths.len()], extent: Extent::default() };
+        let seen = Observations { fields: vec![Accumulator::default(); paths.len()], extent: Extent::default() };
         Self { paths, seen: Mutex::new(seen), all: Extent::default() }
     }
 

@@ -3,8 +3,8 @@
 
 use crate::base::error::Error;
 use crate::base::named::Named;
-use crate::input::{FolderFilter, Input, Pipes, Progress, Reading, Said};
-use crate::scan::{ScanOptions, Told};
+use crate::input::{FileMessages, FolderFilter, Input, Pipes, Progress, Reading};
+use crate::scan::{ScanOptions, VirtualColumn};
 use crate::setup::options::Options;
 use crate::sql::{Records, STREAM, SourceUse};
 use crate::types::FieldTypes;
@@ -28,7 +28,7 @@ pub(crate) struct Inputs<'q> {
     first_keys: HashMap<String, HashSet<String>>,
     /// Whether all records are asked for their keys: other machines get those of all records only.
     pub(crate) asks_all: bool,
-    pub(crate) said: Said,
+    pub(crate) said: FileMessages,
     pipes: Pipes,
     /// Which files of tables are wanted.
     filters: HashMap<String, FolderFilter>,
@@ -55,7 +55,7 @@ impl<'q> Inputs<'q> {
             keys: HashMap::new(),
             first_keys: HashMap::new(),
             asks_all: false,
-            said: Said::default(),
+            said: FileMessages::default(),
             pipes: Pipes::default(),
             filters: HashMap::new(),
             repeats: false,
@@ -154,7 +154,7 @@ impl<'q> Inputs<'q> {
     /// is known.
     fn has(&mut self, table: &str, key: &str, scan: &ScanOptions) -> Result<bool, Error> {
         let input = self.open(table)?;
-        if Told::of(&Path::default().key(key), &input).is_some() || !input.is_rereadable() {
+        if VirtualColumn::of(&Path::default().key(key), &input).is_some() || !input.is_rereadable() {
             return Ok(true);
         }
         if !self.asks_all && !self.keys.contains_key(table) {
@@ -191,12 +191,12 @@ impl<'q> Inputs<'q> {
 }
 
 /// Inputs whose records are asked with these options.
-pub(crate) struct Asked<'a, 'q> {
+pub(crate) struct InputRecords<'a, 'q> {
     pub(crate) inputs: &'a mut Inputs<'q>,
     pub(crate) scan: &'a ScanOptions,
 }
 
-impl Records for Asked<'_, '_> {
+impl Records for InputRecords<'_, '_> {
     fn keys(&mut self, table: &str) -> Result<Vec<String>, Error> {
         self.inputs.keys(table, self.scan)
     }

@@ -13,15 +13,15 @@ mod values;
 pub(crate) use base::functions::*;
 pub(crate) use base::syntax::{arguments, function_name};
 pub use resolve::predicate::condition;
-pub(crate) use resolve::resolver::{Known, Records};
+pub(crate) use resolve::required_keys::{each_slot, map_slots};
+pub(crate) use resolve::resolver::{FieldKnowledge, Records};
 pub(crate) use resolve::uses::{
-    Kept, Leaf, Narrowed, Need, NeedKind, Output, OutputKind, Rep, Rewritten, SourceUse, Style,
+    KindOfValues, Leaf, Narrowed, Need, NeedKind, Output, OutputKind, Rep, Rewritten, SourceUse, Style,
 };
-pub(crate) use resolve::wanted::{each_slot, map_slots};
 pub(crate) use rows::query::rewrite;
 pub use text::copy::CopyTo;
 pub(crate) use text::copy::HIDDEN;
 pub(crate) use text::depth::check_text as check_served_text;
-pub(crate) use text::parse::{Asks, Parsed, SUMMARIZED, parse};
+pub(crate) use text::parse::{Parsed, Purpose, SUMMARIZED, parse};
 pub(crate) use text::served::check as check_served;
 pub(crate) use text::twice::names_twice;

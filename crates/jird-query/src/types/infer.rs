@@ -6,8 +6,8 @@
 use crate::base::error::Error;
 use crate::base::nearest::nearest;
 use crate::input::Input;
-use crate::scan::{Chunks, Reader, ScanOptions, Told};
-use crate::sql::{Known, Need, NeedKind, SourceUse};
+use crate::scan::{Chunks, Reader, ScanOptions, VirtualColumn};
+use crate::sql::{FieldKnowledge, Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
 use jird::lines::Match;
 use jird::{
@@ -128,7 +128,7 @@ impl Types {
             return fixed;
         }
         let Some(seen) = self.of(path) else { return ColumnType::Json };
-        if let Some(told) = Told::of_any(path).filter(|_| !seen.is_present()) {
+        if let Some(told) = VirtualColumn::of_any(path).filter(|_| !seen.is_present()) {
             return told.kind();
         }
         let needs = || source.needs.iter().filter(|need| need.path == *path);
@@ -138,7 +138,7 @@ impl Types {
     }
 
     /// Adds what these types tell of the fields of a table.
-    pub(crate) fn tell(&self, table: &str, known: &mut Known) {
+    pub(crate) fn tell(&self, table: &str, known: &mut FieldKnowledge) {
         for (path, seen) in &self.fields {
             known.types.extend(seen.column_type().map(|kind| (table.to_owned(), path.clone(), kind)));
         }
@@ -237,7 +237,7 @@ fn needed<'s>(source: &'s SourceUse, fixed: &FieldTypes) -> impl Iterator<Item =
 
 /// Keys in the order of their first appearance.
 #[derive(Default)]
-struct Found {
+struct KeyOrder {
     order: Vec<String>,
     known: HashSet<String>,
     buffer: RecordBuffer,
@@ -246,13 +246,13 @@ struct Found {
 /// The top-level keys of all records, in the order of their first appearance. A record that is not an object has the
 /// key `value`.
 pub(crate) fn keys(input: &Input, options: &ScanOptions) -> Result<Vec<String>, Error> {
-    let mut all = Found::default();
+    let mut all = KeyOrder::default();
     Chunks::new(input, options.chunk_bytes).visit(
         options,
         &Projection::new(&[]),
-        Found::default,
+        KeyOrder::default,
         |found, row, _| {
-            let Found { order, known, buffer } = found;
+            let KeyOrder { order, known, buffer } = found;
             let mut add = |key: &str| {
                 if !known.contains(key) {
                     known.insert(key.to_owned());

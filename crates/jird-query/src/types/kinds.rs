@@ -1,7 +1,7 @@
 //! Notes conditions that never hold because they compare values of different kinds: `code = '200'`, where codes are
 //! numbers.
 
-use crate::scan::{ScanOptions, Told};
+use crate::scan::{ScanOptions, VirtualColumn};
 use crate::sql::Leaf;
 use crate::types::infer::first_records;
 use crate::types::prepared::Source;
@@ -12,7 +12,7 @@ use jird::{
 use jird_store::time;
 
 /// A field, and the kind of value that a condition expects there.
-struct Taken {
+struct ExpectedKind {
     slot: usize,
     kind: Kind,
     /// Whether any record has a value of that kind.
@@ -61,7 +61,7 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
     }
     // If a field has both kinds, the query may test for each of them.
     let is_met = |slot: usize| all.iter().any(|taken| taken.slot == slot && taken.is);
-    let note = |taken: &Taken| {
+    let note = |taken: &ExpectedKind| {
         if let Some(text) = &taken.unlike {
             return Some(format!(
                 "`{}` compares texts, and in the first {records} records they are written like {text}: `timestamp(…)` around both \
@@ -71,7 +71,7 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
         }
         let (kind, value) = taken.other.as_ref().filter(|_| !is_met(taken.slot))?;
         let path = &paths[taken.slot];
-        if Told::of(path, &source.input).is_some() {
+        if VirtualColumn::of(path, &source.input).is_some() {
             return None;
         }
         let written = source.used.named.iter().find(|(named, _)| named == path).map(|(_, written)| written);
@@ -87,7 +87,7 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
 }
 
 /// Collects the kind that a predicate expects of each field.
-fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
+fn take(predicate: &Predicate, all: &mut Vec<ExpectedKind>) {
     let kind = |literal: &Literal| match literal {
         Literal::Null => None,
         Literal::Bool(_) => Some(Kind::Bool),
@@ -115,7 +115,7 @@ fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
         Predicate::Like { slot, .. } | Predicate::Matches { slot, .. } => Some((*slot, Kind::String)),
         Predicate::Truth { slot } => Some((*slot, Kind::Bool)),
     };
-    all.extend(taken.map(|(slot, kind)| Taken { slot, kind, is: false, other: None, time, unlike: None }));
+    all.extend(taken.map(|(slot, kind)| ExpectedKind { slot, kind, is: false, other: None, time, unlike: None }));
 }
 
 /// How a text writes a time, if it is one: what stands between day and hour, and whether there is a zone. A day by itself is

@@ -3,7 +3,7 @@
 use crate::base::error::Error;
 use crate::input::Input;
 use crate::scan::ScanOptions;
-use crate::sql::{Known, Rewritten};
+use crate::sql::{FieldKnowledge, Rewritten};
 use crate::types::FieldTypes;
 use crate::types::guess::Guessed;
 use crate::types::infer::{self, Types};
@@ -20,7 +20,7 @@ pub(crate) enum Attempt {
 /// What was learned of the input in earlier attempts.
 #[derive(Default)]
 pub(crate) struct Learned {
-    pub(crate) known: Known,
+    pub(crate) known: FieldKnowledge,
     /// The types of all records, by table.
     pub(crate) types: HashMap<String, Types>,
     /// Whether types may be guessed: no guess was wrong yet.
@@ -71,7 +71,7 @@ impl Learned {
 
     /// Whether this is news. What was known of other fields stays known: another reading of the query may ask about other
     /// fields, and would ask about the first ones again.
-    pub(crate) fn learns(&mut self, known: Known) -> bool {
+    pub(crate) fn learns(&mut self, known: FieldKnowledge) -> bool {
         let before = self.known.clone();
         for (table, path, kind) in known.types {
             match self.known.types.iter_mut().find(|(of, other, _)| *of == table && *other == path) {

@@ -2,7 +2,7 @@
 
 use crate::output::report::Report;
 use crate::scan::ScanOptions;
-use crate::sql::{Kept, Narrowed, Rewritten};
+use crate::sql::{KindOfValues, Narrowed, Rewritten};
 use crate::types::kinds;
 use crate::types::prepared::Source;
 
@@ -11,16 +11,16 @@ pub(crate) fn of(rewritten: &Rewritten, sources: &[Source<'_>], options: &ScanOp
     let mut notes = Vec::new();
     for (Narrowed { written, to }, count) in &report.left_out {
         let values = match (to, count) {
-            (Kept::Numbers, 1) => "value that is not a number was left out of what is computed",
-            (Kept::Numbers, _) => "values that are not numbers were left out of what is computed",
-            (Kept::Texts, 1) => "value that is not a text became null",
-            (Kept::Texts, _) => "values that are not texts became null",
-            (Kept::Arrays, 1) => "value that is not an array has no rows",
-            (Kept::Arrays, _) => "values that are not arrays have no rows",
-            (Kept::Json, 1) => "text that is not JSON became null",
-            (Kept::Json, _) => "texts that are not JSON became null",
-            (Kept::Times, 1) => "value that is not a time became null",
-            (Kept::Times, _) => "values that are not times became null",
+            (KindOfValues::Numbers, 1) => "value that is not a number was left out of what is computed",
+            (KindOfValues::Numbers, _) => "values that are not numbers were left out of what is computed",
+            (KindOfValues::Texts, 1) => "value that is not a text became null",
+            (KindOfValues::Texts, _) => "values that are not texts became null",
+            (KindOfValues::Arrays, 1) => "value that is not an array has no rows",
+            (KindOfValues::Arrays, _) => "values that are not arrays have no rows",
+            (KindOfValues::Json, 1) => "text that is not JSON became null",
+            (KindOfValues::Json, _) => "texts that are not JSON became null",
+            (KindOfValues::Times, 1) => "value that is not a time became null",
+            (KindOfValues::Times, _) => "values that are not times became null",
         };
         let met = sources.iter().find_map(|source| source.met(written));
         let met = met.map_or_else(String::new, |met| format!(" has {met}"));

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::output::report::{Report, quoted};
-use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Told, Watch};
+use crate::scan::{ColumnSpec, ScanOptions, TableScan, Tally, VirtualColumn, Watch};
 use crate::sql::{Rep, SourceUse};
 use crate::types::infer::{self, Types};
 use arrow_schema::{Schema, SchemaRef};
@@ -17,7 +17,7 @@ pub(crate) struct Source<'q> {
     pub(crate) used: &'q SourceUse,
     pub(crate) input: Input,
     pub(crate) types: Types,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<TableScan>,
     pub(crate) schema: SchemaRef,
 }
 
@@ -34,7 +34,7 @@ impl<'q> Source<'q> {
             path: path.clone(),
             rep,
             kind: types.column_type(path, used),
-            told: Told::of(path, &input),
+            told: VirtualColumn::of(path, &input),
         };
         let mut columns: Vec<_> = used.columns.iter().map(|(path, rep)| spec(path, *rep)).collect();
         // A value that does not fit the schema makes its record bad, also if the query does not use the field.
@@ -56,7 +56,7 @@ impl<'q> Source<'q> {
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let tally = Tally { seen: columns.iter().map(|_| AtomicBool::new(false)).collect(), ..Tally::default() };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(TableScan {
             #[cfg(feature = "cluster")]
             table: used.table.clone(),
             columns,
@@ -177,7 +177,7 @@ impl<'q> Source<'q> {
             let seen = self.shared.columns.iter().zip(&tally.seen);
             let was_seen = seen.filter(|(column, _)| column.path == *path).any(|(_, seen)| seen.load(Relaxed));
             let occurs = was_seen
-                || Told::of(path, &self.input).is_some()
+                || VirtualColumn::of(path, &self.input).is_some()
                 || match self.types.of(path) {
                     Some(seen) => seen.is_present(),
                     // The scan did not look at records that a condition excluded, so they are read again. This happens

@@ -5,5 +5,5 @@
 //! readers   connections that read, each with a budget of time
 //! ```
 
-pub(crate) mod kept;
+pub(crate) mod answers;
 pub(crate) mod readers;

@@ -2,7 +2,7 @@
 
 use crate::base::file::FileId;
 use crate::base::problem::Problem;
-use crate::cache::kept::{Answers, Kept, Question};
+use crate::cache::answers::{Answers, CachedAnswer, Question};
 use crate::log::has_log;
 use crate::request::ask::Ask;
 use crate::request::functions;
@@ -186,7 +186,7 @@ impl Readers {
 
 /// What a query found.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct RowCounts {
     pub(crate) rows: u64,
     /// The number of all rows for which the conditions hold, if it was asked for.
     pub(crate) total: Option<u64>,
@@ -250,14 +250,20 @@ impl Reader {
     }
 
     /// Keeps an answer whose rows were read after the last look at the versions.
-    pub(crate) fn keep(&mut self, question: Question, kept: &Kept) {
+    pub(crate) fn keep(&mut self, question: Question, kept: &CachedAnswer) {
         self.answers.keep(question, kept.clone());
     }
 
     /// Writes the rows that are asked for. `out` gets the count before the first row.
     ///
     /// A long answer waits for its turn, and has no first byte before it is certain that there are not too many rows.
-    pub(crate) fn answer<O: Out>(&self, ask: &Ask<'_>, plan: &Plan, is_long: bool, out: &mut O) -> Result<Found, Stop> {
+    pub(crate) fn answer<O: Out>(
+        &self,
+        ask: &Ask<'_>,
+        plan: &Plan,
+        is_long: bool,
+        out: &mut O,
+    ) -> Result<RowCounts, Stop> {
         let limit = plan.limit(ask)?;
         if !plan.counts && !is_long {
             return self.rows(ask, plan, limit, out);
@@ -283,7 +289,7 @@ impl Reader {
         }
         let found = self.rows(ask, plan, limit, out)?;
         drop(state);
-        Ok(Found { total: plan.counts.then_some(total), ..found })
+        Ok(RowCounts { total: plan.counts.then_some(total), ..found })
     }
 
     fn count(&self, sql: &str, values: &[Value]) -> rusqlite::Result<u64> {
@@ -293,7 +299,7 @@ impl Reader {
         Ok(count.unsigned_abs())
     }
 
-    fn rows<O: Out>(&self, ask: &Ask<'_>, plan: &Plan, limit: u64, out: &mut O) -> Result<Found, Stop> {
+    fn rows<O: Out>(&self, ask: &Ask<'_>, plan: &Plan, limit: u64, out: &mut O) -> Result<RowCounts, Stop> {
         let (sql, values) = ask.select(limit);
         let mut statement = self.conn.prepare_cached(&sql).map_err(|error| self.stop(&error))?;
         let mut found = statement.query(rusqlite::params_from_iter(&values)).map_err(|error| self.stop(&error))?;
@@ -307,7 +313,7 @@ impl Reader {
         if plan.is_one && rows != 1 {
             return Err(Problem::not_one(rows).into());
         }
-        Ok(Found { rows, total: None })
+        Ok(RowCounts { rows, total: None })
     }
 
     fn stop(&self, error: &rusqlite::Error) -> Stop {

@@ -6,7 +6,7 @@
 
 use crate::base::problem::Problem;
 use crate::cache::readers::Budget;
-use crate::http::body::{Body, Chunk, Cut, GiveUp};
+use crate::http::body::{Body, Chunk, GiveUp, Truncated};
 use crate::request::rows::CHUNK;
 use crate::request::select::Wish;
 use crate::tables::pace::Pace;
@@ -125,7 +125,7 @@ async fn run(
             (follower, sent)
         });
         let Ok((back, sent)) = sent.await else {
-            let _ = sender.send(Err(Cut)).await;
+            let _ = sender.send(Err(Truncated)).await;
             break;
         };
         follower = back;
@@ -200,7 +200,7 @@ impl Follower {
         self.out.pace.end();
         if let Err(Failure::Store) = made {
             // The client sees that the answer did not end in good order, and comes back.
-            let _ = self.out.sender.blocking_send(Err(Cut));
+            let _ = self.out.sender.blocking_send(Err(Truncated));
         }
         made.map_err(|_| Ended)
     }

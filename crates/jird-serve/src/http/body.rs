@@ -44,19 +44,19 @@ enum Content {
 }
 
 /// A part of a body, or that there will not be more of it.
-pub(crate) type Chunk = Result<Bytes, Cut>;
+pub(crate) type Chunk = Result<Bytes, Truncated>;
 
 /// The answer cannot reach its end.
 #[derive(Debug)]
-pub(crate) struct Cut;
+pub(crate) struct Truncated;
 
-impl fmt::Display for Cut {
+impl fmt::Display for Truncated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the answer cannot reach its end")
     }
 }
 
-impl std::error::Error for Cut {}
+impl std::error::Error for Truncated {}
 
 /// When dropped, tells the producer of the answer that it is no longer wanted.
 pub(crate) struct GiveUp(Box<dyn Fn() + Send + Sync>);
@@ -116,9 +116,9 @@ fn piece(bytes: &mut Bytes, most: usize) -> Bytes {
 
 impl http_body::Body for Body {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = Truncated;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Truncated>>> {
         self.exchange.iter().for_each(|exchange| exchange.ask());
         // An HTTP/2 connection keeps what it gets until the client has room for it.
         let most = if self.exchange.is_some() { PIECE_BYTES } else { usize::MAX };

@@ -8,7 +8,7 @@ use crate::base::error::Error;
 use crate::base::problem::Problem;
 use crate::base::settings::Settings;
 use crate::base::token::{Right, Rights, Token, rights_of};
-use crate::request::choice::text;
+use crate::request::negotiation::text;
 use crate::request::uri;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST,

@@ -1,9 +1,9 @@
 //! A query and its process, from the order to the last byte of the answer.
 
 use crate::base::problem::Problem;
-use crate::cache::readers::Found;
+use crate::cache::readers::RowCounts;
 use crate::http::body::GiveUp;
-use crate::queries::message::{Failure, Order, Told};
+use crate::queries::message::{Failure, Order, ProcessMessage};
 use crate::queries::pool::{Ending, Process, Queries};
 use crate::request::rows::{CHUNK, Out, Stop};
 use crate::tables::database::Opened;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Whether the answer is still wanted, and what ends the process that makes it.
-enum Wanted {
+enum Demand {
     Yes(Option<Arc<Ending>>),
     No,
 }
@@ -29,7 +29,7 @@ pub(crate) fn answer(
     time: Duration,
     mut out: Long,
 ) -> io::Result<GiveUp> {
-    let wanted = Arc::new(Mutex::new(Wanted::Yes(None)));
+    let wanted = Arc::new(Mutex::new(Demand::Yes(None)));
     let given_up = Arc::clone(&wanted);
     jird_formats::apart("query", None, move || {
         // The process has a connection of its own.
@@ -44,8 +44,8 @@ pub(crate) fn answer(
         out.finish(made);
     })?;
     Ok(GiveUp::new(move || {
-        let before = std::mem::replace(&mut *given_up.lock().unwrap_or_else(PoisonError::into_inner), Wanted::No);
-        if let Wanted::Yes(Some(ending)) = before {
+        let before = std::mem::replace(&mut *given_up.lock().unwrap_or_else(PoisonError::into_inner), Demand::No);
+        if let Demand::Yes(Some(ending)) = before {
             ending.kill();
         }
     }))
@@ -55,16 +55,16 @@ fn make(
     queries: &Queries,
     order: &Order,
     time: Duration,
-    wanted: &Mutex<Wanted>,
+    wanted: &Mutex<Demand>,
     out: &mut Long,
-) -> Result<Found, Stop> {
+) -> Result<RowCounts, Stop> {
     let mut process = begin(queries, order)?;
-    if let Wanted::Yes(ending) = &mut *wanted.lock().unwrap_or_else(PoisonError::into_inner) {
+    if let Demand::Yes(ending) = &mut *wanted.lock().unwrap_or_else(PoisonError::into_inner) {
         *ending = Some(process.ending());
     } else {
         return Err(Stop::Gone);
     }
-    let is_wanted = || matches!(*wanted.lock().unwrap_or_else(PoisonError::into_inner), Wanted::Yes(_));
+    let is_wanted = || matches!(*wanted.lock().unwrap_or_else(PoisonError::into_inner), Demand::Yes(_));
     // The time of the query is that of its process. A client may take longer.
     let mut rest = time;
     let (mut whole, mut failed) = (None, None);
@@ -73,17 +73,17 @@ fn make(
         let told = process.next(rest);
         rest = rest.saturating_sub(waiting.elapsed());
         match told {
-            Ok(Some(Told::Part(bytes))) => {
+            Ok(Some(ProcessMessage::Part(bytes))) => {
                 out.text().extend_from_slice(&bytes);
                 if out.text().len() >= CHUNK {
                     out.full()?;
                 }
             }
-            Ok(Some(Told::Whole { rows })) => whole = Some(rows),
-            Ok(Some(Told::Failed(failure))) => failed = Some(failure),
-            Ok(Some(Told::Begun)) => {}
+            Ok(Some(ProcessMessage::Whole { rows })) => whole = Some(rows),
+            Ok(Some(ProcessMessage::Failed(failure))) => failed = Some(failure),
+            Ok(Some(ProcessMessage::Begun)) => {}
             // What it has told before is all.
-            Ok(Some(Told::Ready)) => {
+            Ok(Some(ProcessMessage::Ready)) => {
                 let is_good = !failed.as_ref().is_some_and(Failure::is_internal);
                 if is_over(wanted) && is_good {
                     queries.give(process);
@@ -103,7 +103,7 @@ fn make(
     }
     match (whole, failed) {
         (_, Some(failure)) => Err(failure.problem().into()),
-        (Some(rows), None) => Ok(Found { rows, total: None }),
+        (Some(rows), None) => Ok(RowCounts { rows, total: None }),
         (None, None) => Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the query came to no end").into()),
     }
 }
@@ -122,12 +122,12 @@ fn begin(queries: &Queries, order: &Order) -> Result<Process, Stop> {
 }
 
 /// Whether the process may go on to another query: it is not killed for this one any more.
-fn is_over(wanted: &Mutex<Wanted>) -> bool {
+fn is_over(wanted: &Mutex<Demand>) -> bool {
     match &mut *wanted.lock().unwrap_or_else(PoisonError::into_inner) {
-        Wanted::Yes(ending) => {
+        Demand::Yes(ending) => {
             *ending = None;
             true
         }
-        Wanted::No => false,
+        Demand::No => false,
     }
 }

@@ -3,7 +3,7 @@
 use crate::base::problem::Problem;
 use crate::queries::FORMS;
 use crate::queries::confine::{confine, limit_time};
-use crate::queries::message::{Failure, Order, Setup, Told, write_part};
+use crate::queries::message::{Failure, Order, ProcessMessage, Setup, write_part};
 use crate::request::rows::CHUNK;
 use hyper::StatusCode;
 use jird_formats::apart;
@@ -40,13 +40,13 @@ pub fn run_queries() -> io::Result<()> {
     end_with(server.try_clone()?)?;
     let mut out = BufWriter::with_capacity(CHUNK, server);
     loop {
-        Told::Ready.write(&mut out)?;
+        ProcessMessage::Ready.write(&mut out)?;
         out.flush()?;
         let order = match Order::read(&mut orders) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             order => order?,
         };
-        Told::Begun.write(&mut out)?;
+        ProcessMessage::Begun.write(&mut out)?;
         out.flush()?;
         out = answer(&setup, order, out)?;
     }
@@ -81,8 +81,8 @@ fn answer(setup: &Setup, order: Order, out: BufWriter<UnixStream>) -> io::Result
         let mut report = Report::default();
         let made = query.run(&mut out, &mut report);
         let told = match made {
-            Ok(()) => Told::Whole { rows: report.rows },
-            Err(error) => Told::Failed(failure(&error, query.options().rows_max)),
+            Ok(()) => ProcessMessage::Whole { rows: report.rows },
+            Err(error) => ProcessMessage::Failed(failure(&error, query.options().rows_max)),
         };
         query.interrupt().stop();
         drop(query);

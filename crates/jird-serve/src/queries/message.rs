@@ -47,7 +47,7 @@ pub(crate) struct Table {
 
 /// What a process tells of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum ProcessMessage {
     /// It waits for a query.
     Ready,
     /// It has the query.
@@ -117,7 +117,7 @@ impl Order {
     }
 }
 
-impl Told {
+impl ProcessMessage {
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Ready => Message::new(b'R').write(out),
@@ -255,13 +255,20 @@ mod tests {
         [Order::default(), Order { sql, form: 3, limit: Some(0), rows_max: None, tables }]
     }
 
-    fn all_told() -> Vec<Told> {
-        let failed = |place| Told::Failed(Failure { status: 422, detail: "no \"such\" thing".to_owned(), place });
-        let parts = [Vec::new(), vec![0; 70_000]].map(Told::Part);
-        [Told::Ready, Told::Begun, Told::Whole { rows: u64::MAX }, failed(None), failed(Some((1, 2)))]
-            .into_iter()
-            .chain(parts)
-            .collect()
+    fn all_told() -> Vec<ProcessMessage> {
+        let failed =
+            |place| ProcessMessage::Failed(Failure { status: 422, detail: "no \"such\" thing".to_owned(), place });
+        let parts = [Vec::new(), vec![0; 70_000]].map(ProcessMessage::Part);
+        [
+            ProcessMessage::Ready,
+            ProcessMessage::Begun,
+            ProcessMessage::Whole { rows: u64::MAX },
+            failed(None),
+            failed(Some((1, 2))),
+        ]
+        .into_iter()
+        .chain(parts)
+        .collect()
     }
 
     #[test]
@@ -275,7 +282,7 @@ mod tests {
         let mut rest = &bytes[..];
         assert_eq!(Setup::read(&mut rest).unwrap(), setup);
         orders().iter().for_each(|order| assert_eq!(Order::read(&mut rest).unwrap(), *order));
-        all_told().iter().for_each(|told| assert_eq!(Told::read(&mut rest).unwrap(), *told));
+        all_told().iter().for_each(|told| assert_eq!(ProcessMessage::read(&mut rest).unwrap(), *told));
         assert!(rest.is_empty());
     }
 
@@ -285,7 +292,7 @@ mod tests {
             let mut bytes = Vec::new();
             told.write(&mut bytes).unwrap();
             for end in 0..bytes.len().min(200) {
-                assert!(Told::read(&mut &bytes[..end]).is_err(), "{told:?} {end}");
+                assert!(ProcessMessage::read(&mut &bytes[..end]).is_err(), "{told:?} {end}");
             }
         }
         // More than a message has, a field beyond its end, a number of three bytes, an unknown kind.
@@ -295,7 +302,7 @@ mod tests {
             b"W\x0b\0\0\0\x03\0\0\0\0\0\0\0abc",
             b"X\0\0\0\0",
         ] {
-            assert!(Told::read(&mut &*bytes).is_err(), "{bytes:?}");
+            assert!(ProcessMessage::read(&mut &*bytes).is_err(), "{bytes:?}");
         }
         assert!(write_part(&vec![0; BYTES_MAX + 1], &mut Vec::new()).is_err());
     }

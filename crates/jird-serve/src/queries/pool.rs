@@ -6,7 +6,7 @@ use crate::base::file::{FileId, beside};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::queries::child::VARIABLE;
-use crate::queries::message::{Order, Setup, Told};
+use crate::queries::message::{Order, ProcessMessage, Setup};
 use crate::queries::temporary::Temporary;
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read};
@@ -134,7 +134,7 @@ impl Queries {
         drop(all);
         let mut process = Process { end, from: BufReader::new(ours.try_clone()?), to: ours, files };
         self.setup.write(&mut process.to)?;
-        process.wait_for(&Told::Ready)?;
+        process.wait_for(&ProcessMessage::Ready)?;
         Ok(process)
     }
 }
@@ -189,10 +189,10 @@ impl Process {
     /// If the process has ended, or does not take it: the query was not begun.
     pub(crate) fn order(&mut self, order: &Order) -> io::Result<()> {
         order.write(&mut self.to)?;
-        self.wait_for(&Told::Begun)
+        self.wait_for(&ProcessMessage::Begun)
     }
 
-    fn wait_for(&mut self, wanted: &Told) -> io::Result<()> {
+    fn wait_for(&mut self, wanted: &ProcessMessage) -> io::Result<()> {
         match self.next(PATIENCE)? {
             Some(told) if told == *wanted => Ok(()),
             Some(_) => Err(io::Error::other("it is not a process for queries")),
@@ -204,9 +204,9 @@ impl Process {
     ///
     /// # Errors
     /// If the process has ended, or makes no sense.
-    pub(crate) fn next(&mut self, time: Duration) -> io::Result<Option<Told>> {
+    pub(crate) fn next(&mut self, time: Duration) -> io::Result<Option<ProcessMessage>> {
         let end = Instant::now() + time;
-        match Told::read(&mut Until { from: &mut self.from, socket: &self.to, end }) {
+        match ProcessMessage::read(&mut Until { from: &mut self.from, socket: &self.to, end }) {
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(None),
             told => told.map(Some),
         }

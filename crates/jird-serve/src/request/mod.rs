@@ -11,9 +11,9 @@
 pub(crate) mod again;
 pub(crate) mod ask;
 pub(crate) mod catalog;
-pub(crate) mod choice;
 pub(crate) mod functions;
 pub(crate) mod input;
+pub(crate) mod negotiation;
 pub(crate) mod rows;
 pub(crate) mod search;
 pub(crate) mod select;

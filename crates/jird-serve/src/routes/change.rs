@@ -2,13 +2,13 @@
 
 use crate::base::problem::{Code, Problem};
 use crate::http::body::{Body, receive};
-use crate::http::tag::{Tag, Tags};
+use crate::http::etag::{Tag, Tags};
 use crate::request::ask::no_row;
-use crate::request::choice::{self, Preferences, text};
 use crate::request::input::Input;
+use crate::request::negotiation::{self, Preferences, text};
 use crate::request::rows::Format;
 use crate::request::uri::encoded;
-use crate::routes::read::Wanted;
+use crate::routes::read::ReadRequest;
 use crate::routes::state::State;
 use crate::tables::database::Opened;
 use crate::tables::writer::{Terms, Turn, Writer, Written};
@@ -31,7 +31,7 @@ enum Media {
 pub(crate) async fn change(
     (state, database): (&State, &Arc<Opened>),
     method: Method,
-    wanted: Wanted,
+    wanted: ReadRequest,
     headers: &HeaderMap,
     body: Incoming,
 ) -> Result<Response<Body>, Problem> {
@@ -43,7 +43,7 @@ pub(crate) async fn change(
     let terms = Terms {
         if_match: text(headers, &IF_MATCH).map(|tags| Tags::new(&tags)),
         is_absent: text(headers, &IF_NONE_MATCH).is_some_and(|tags| tags.trim() == "*"),
-        rows: preferences.wants_rows.then_some(if wanted.id.is_some() || choice::wants_one(headers) {
+        rows: preferences.wants_rows.then_some(if wanted.id.is_some() || negotiation::wants_one(headers) {
             Format::Object
         } else {
             Format::Array
@@ -102,7 +102,7 @@ fn media(headers: &HeaderMap) -> Result<Media, Problem> {
     if text(headers, &CONTENT_ENCODING).is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) {
         return unsupported("bodies are not compressed here");
     }
-    match choice::media(headers).as_str() {
+    match negotiation::media(headers).as_str() {
         "application/json" | "application/merge-patch+json" => Ok(Media::Json),
         "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Media::Lines),
         _ => unsupported("bodies are application/json or application/x-ndjson"),
@@ -112,7 +112,7 @@ fn media(headers: &HeaderMap) -> Result<Media, Problem> {
 fn write(
     writer: &Writer,
     method: &Method,
-    wanted: &Wanted,
+    wanted: &ReadRequest,
     (body, media): (&[u8], Media),
     preferences: Preferences,
     terms: &Terms,
@@ -143,7 +143,7 @@ fn write(
     }
 }
 
-fn answer(method: &Method, wanted: &Wanted, written: Written) -> Result<Response<Body>, Problem> {
+fn answer(method: &Method, wanted: &ReadRequest, written: Written) -> Result<Response<Body>, Problem> {
     if let Some(id) = &wanted.id
         && written.rows == 0
     {

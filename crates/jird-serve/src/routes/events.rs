@@ -1,9 +1,9 @@
 //! `GET /events`: events of the store, the newest first, a page at a time.
 
 use crate::base::problem::Problem;
-use crate::cache::readers::{Budget, Found};
+use crate::cache::readers::{Budget, RowCounts};
 use crate::http::body::{Body, GiveUp};
-use crate::request::choice;
+use crate::request::negotiation;
 use crate::request::rows::{CHUNK, Out, Stop};
 use crate::request::select::{Choice, Wish};
 use crate::request::uri;
@@ -40,7 +40,7 @@ const FORMS: [(Form, &[&str]); 3] = [
 
 /// What the query of a request says.
 #[derive(Debug, Default)]
-struct Asked {
+struct EventsRequest {
     choice: Choice,
     limit: Option<u64>,
     before: Option<Key>,
@@ -49,12 +49,12 @@ struct Asked {
 
 /// Answers a request.
 pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Result<Response<Body>, Problem> {
-    let asked = Asked::new(parts.uri.query())?;
+    let asked = EventsRequest::new(parts.uri.query())?;
     let form = if asked.follows == Some(true) {
         Form::Follow
     } else {
         let detail = "events come as application/json, application/x-ndjson or text/event-stream";
-        choice::best(&parts.headers, &FORMS, detail)?
+        negotiation::best(&parts.headers, &FORMS, detail)?
     };
     let wish = Wish::new(&asked.choice)?;
     if form != Form::Follow {
@@ -63,13 +63,13 @@ pub(crate) async fn get(state: &State, store: &EventStore, parts: &Parts) -> Res
     if asked.limit.is_some() || asked.before.is_some() || asked.follows == Some(false) {
         return Err(Problem::bad("follow excludes limit and before"));
     }
-    let last = choice::text(&parts.headers, &LAST_EVENT_ID);
+    let last = negotiation::text(&parts.headers, &LAST_EVENT_ID);
     let last = last.map(|id| uri::count(&id).ok_or_else(|| Problem::bad("Last-Event-ID is none of this store")));
     let clock = (state.limits.heartbeat, state.stopped.clone());
     store.follow.begin(&store.store, wish, last.transpose()?, &state.turns, clock).await
 }
 
-impl Asked {
+impl EventsRequest {
     fn new(query: Option<&str>) -> Result<Self, Problem> {
         let mut asked = Self::default();
         for (name, value) in uri::parameters(query)? {
@@ -141,7 +141,7 @@ fn key(text: &str) -> Option<Key> {
 async fn page(
     state: &State,
     store: &EventStore,
-    asked: Asked,
+    asked: EventsRequest,
     wish: Wish,
     form: Form,
     headers: &HeaderMap,
@@ -149,7 +149,7 @@ async fn page(
     let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     let slot = Arc::clone(&state.streams).try_acquire_owned();
     let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
-    let coding = choice::coding(headers);
+    let coding = negotiation::coding(headers);
     let budget = Arc::new(Budget::new(Arc::default()));
     budget.grant(state.limits.time);
     let (mut out, begun, chunks) =
@@ -204,7 +204,7 @@ impl Page {
     /// Finds the newest events that are wanted. Reads blocks from the end on until there are enough.
     fn find(
         store: &jird_store::Store,
-        asked: &Asked,
+        asked: &EventsRequest,
         wish: &Wish,
         next_block: impl FnMut() -> Result<bool, Stop>,
     ) -> Result<Self, Stop> {
@@ -232,7 +232,7 @@ impl Page {
         Ok(Self { text, places, next, last })
     }
 
-    fn write(&self, form: Form, budget: &Budget, out: &mut Long) -> Result<Found, Stop> {
+    fn write(&self, form: Form, budget: &Budget, out: &mut Long) -> Result<RowCounts, Stop> {
         let is_array = form == Form::Array;
         let (mut keys, mut lines, mut block) = (Vec::new(), Vec::new(), None);
         if is_array {
@@ -260,7 +260,7 @@ impl Page {
         if is_array {
             out.text().extend_from_slice(b"]\n");
         }
-        Ok(Found { rows: self.places.len() as u64, total: None })
+        Ok(RowCounts { rows: self.places.len() as u64, total: None })
     }
 }
 

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! read, change    tables                              paths, openapi  the description
-//! doors           ingestion endpoints: lines, the forms of Seq, Elasticsearch, OpenTelemetry, Loki and syslog, into a batch
+//! endpoints       ingestion endpoints: lines, the forms of Seq, Elasticsearch, OpenTelemetry, Loki and syslog, into a batch
 //! page            the page at /: HTML, a style sheet and a script
 //! state           what requests share                 events, facets, alerts  the event store
 //! ```
 
 pub(crate) mod alerts;
 pub(crate) mod change;
-pub(crate) mod doors;
+pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod facets;
 pub(crate) mod openapi;

@@ -5,9 +5,9 @@
 //! cannot make markup out of texts.
 
 use crate::http::body::Body;
-use crate::http::pack::packed;
-use crate::http::tag::{Tag, Tags};
-use crate::request::choice::{self, Coding};
+use crate::http::compress::packed;
+use crate::http::etag::{Tag, Tags};
+use crate::request::negotiation::{self, Coding};
 use hyper::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
     IF_NONE_MATCH, REFERRER_POLICY, VARY,
@@ -61,7 +61,7 @@ pub(crate) fn page(path: &[String], headers: &HeaderMap) -> Option<Response<Body
     let file = FILES.iter().find(|file| file.path == path)?;
     let tag = Tag::of(file.text.as_bytes());
     // If it cannot be packed, it goes as it is.
-    let coded = choice::coding(headers).and_then(|coding| Some((coding, packed(file.text.into(), coding).ok()?)));
+    let coded = negotiation::coding(headers).and_then(|coding| Some((coding, packed(file.text.into(), coding).ok()?)));
     let suffix = coded.as_ref().map_or("", |(coding, _)| match coding {
         Coding::Gzip => "-gzip",
         Coding::Zstd => "-zstd",
@@ -79,7 +79,7 @@ pub(crate) fn page(path: &[String], headers: &HeaderMap) -> Option<Response<Body
         told.insert(name, HeaderValue::from_static(value));
     }
     told.insert(ETAG, HeaderValue::from_str(&format!("\"{tag}{suffix}\"")).expect("it has digits and signs"));
-    if choice::text(headers, &IF_NONE_MATCH).is_some_and(|tags| Tags::new(&tags).has(tag)) {
+    if negotiation::text(headers, &IF_NONE_MATCH).is_some_and(|tags| Tags::new(&tags).has(tag)) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Some(response);
     }

@@ -3,8 +3,8 @@
 use crate::base::problem::Problem;
 use crate::http::body::{Body, receive};
 use crate::queries::{self, FORMS, Order, Queries, Table};
-use crate::request::choice::{self, Coding};
 use crate::request::input::parser;
+use crate::request::negotiation::{self, Coding};
 use crate::request::uri;
 use crate::routes::state::State;
 use crate::tables::database::{Database, Opened};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 const SQL_BYTES: usize = 64 << 10;
 /// What a client wants to know.
 #[derive(Debug, Default)]
-struct Asked {
+struct SqlRequest {
     sql: Option<String>,
     limit: Option<u64>,
 }
@@ -36,11 +36,11 @@ pub(crate) async fn respond(
     body: Incoming,
 ) -> Result<Response<Body>, Problem> {
     const METHODS: &str = "GET, HEAD, POST";
-    let mut asked = Asked::default();
+    let mut asked = SqlRequest::default();
     match parts.method.as_str() {
         "GET" | "HEAD" => asked.parameters(parts.uri.query())?,
         "POST" => {
-            let media = choice::media(&parts.headers);
+            let media = negotiation::media(&parts.headers);
             let is_json = media == "application/json";
             if !is_json && media != "application/sql" || parts.headers.contains_key(CONTENT_ENCODING) {
                 let detail = "a query is application/json, {\"sql\": \"…\"}, or application/sql, and not compressed";
@@ -66,7 +66,7 @@ pub(crate) async fn respond(
     answer(state, queries, asked, &parts.headers).await
 }
 
-impl Asked {
+impl SqlRequest {
     fn sql(&mut self, sql: String) -> Result<(), Problem> {
         if sql.len() > SQL_BYTES {
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("SQL has at most {SQL_BYTES} bytes here")));
@@ -124,12 +124,12 @@ fn unknown(name: &str) -> Problem {
 async fn answer(
     state: &State,
     queries: &Arc<Queries>,
-    asked: Asked,
+    asked: SqlRequest,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let detail = "results come as application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.file, \
                   application/vnd.apache.arrow.stream or application/vnd.apache.parquet";
-    let format = choice::best(headers, &FORMS, detail)?;
+    let format = negotiation::best(headers, &FORMS, detail)?;
     let Some(sql) = asked.sql else { return Err(Problem::bad("the query is missing: sql")) };
     let rows_max = state.limits.rows;
     if asked.limit.is_some_and(|limit| limit > rows_max) {
@@ -145,7 +145,7 @@ async fn answer(
         tables: tables(state, queries, database.as_deref()),
     };
     // What is binary has packed parts, or is read at any place.
-    let coding = choice::coding(headers).filter(|_| !format.is_binary());
+    let coding = negotiation::coding(headers).filter(|_| !format.is_binary());
     let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
     let (out, begun, chunks) = Long::new(coding, None).map_err(|_| failed("the packer does not start"))?;
     let give_up = queries::answer(Arc::clone(queries), order, place, database, state.limits.time, out);

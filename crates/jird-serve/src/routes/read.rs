@@ -1,14 +1,14 @@
 //! `GET` of tables and rows.
 
 use crate::base::problem::Problem;
-use crate::cache::kept::{Kept, Question};
-use crate::cache::readers::{Found, LOCK_TIME, Plan, Reader};
+use crate::cache::answers::{CachedAnswer, Question};
+use crate::cache::readers::{LOCK_TIME, Plan, Reader, RowCounts};
 use crate::http::body::{Body, GiveUp};
-use crate::http::pack::packed;
-use crate::http::tag::{Tag, Tags};
+use crate::http::compress::packed;
+use crate::http::etag::{Tag, Tags};
 use crate::request::ask::{Ask, no_row};
 use crate::request::catalog::Table;
-use crate::request::choice::{self, Coding, Preferences};
+use crate::request::negotiation::{self, Coding, Preferences};
 use crate::request::rows::Stop;
 use crate::request::uri;
 use crate::routes::state::State;
@@ -41,13 +41,13 @@ const HEADERS: usize = 6;
 const PACKED_MAX: usize = 64 << 10;
 
 /// What a request asks for.
-pub(crate) struct Wanted {
+pub(crate) struct ReadRequest {
     pub(crate) table: Arc<Table>,
     pub(crate) id: Option<String>,
     pub(crate) parameters: Vec<(String, String)>,
 }
 
-impl Wanted {
+impl ReadRequest {
     pub(crate) fn ask(&self) -> Result<Ask<'_>, Problem> {
         match &self.id {
             Some(id) => Ask::of_id(&self.table, id, &self.parameters),
@@ -73,7 +73,7 @@ pub(crate) fn at_once(
         Some(kept) => Some(Ok(kept)),
         None => catalog.table(name).and_then(|table| {
             let parameters = uri::parameters(request.uri.query()).ok()?;
-            let wanted = Wanted { table: Arc::clone(table), id: id.map(str::to_owned), parameters };
+            let wanted = ReadRequest { table: Arc::clone(table), id: id.map(str::to_owned), parameters };
             let ask = wanted.ask().ok()?;
             if !get.is_short(&ask) {
                 return None;
@@ -91,7 +91,7 @@ pub(crate) fn at_once(
 /// Answers a `GET` that could not be answered [at once](at_once).
 pub(crate) async fn get(
     (state, database): (&State, &Arc<Opened>),
-    wanted: Wanted,
+    wanted: ReadRequest,
     request: &Parts,
 ) -> Result<Response<Body>, Problem> {
     let get = Get::new(request, wanted.id.is_some(), state.limits.rows)?;
@@ -156,11 +156,11 @@ impl Get {
         let headers = &request.headers;
         let question = Question {
             target: request.uri.path_and_query().map_or("", |target| target.as_str()).to_owned(),
-            format: choice::format(headers, is_row)?,
-            coding: choice::coding(headers),
+            format: negotiation::format(headers, is_row)?,
+            coding: negotiation::coding(headers),
             counts: Preferences::new(headers).counts && !is_row,
         };
-        let is_one = !is_row && choice::wants_one(headers);
+        let is_one = !is_row && negotiation::wants_one(headers);
         let plan = Plan { format: question.format, counts: question.counts, rows_max, is_one };
         Ok(Self { question, plan })
     }
@@ -171,7 +171,13 @@ impl Get {
     }
 
     /// Makes a short answer in the time of the reader, and keeps it; `None` if it would not be short.
-    fn short(&self, reader: &mut Reader, schema: i64, wanted: &Wanted, ask: &Ask<'_>) -> Result<Option<Kept>, Problem> {
+    fn short(
+        &self,
+        reader: &mut Reader,
+        schema: i64,
+        wanted: &ReadRequest,
+        ask: &Ask<'_>,
+    ) -> Result<Option<CachedAnswer>, Problem> {
         let Self { question, plan } = self;
         // What a view has may change by itself, as with the time in it.
         let keeps = wanted.table.info.is_ordinary() && reader.answers(schema).is_some();
@@ -200,7 +206,7 @@ impl Get {
 /// Begins an answer of any length.
 async fn long(
     (state, database): (&State, &Arc<Opened>),
-    wanted: Arc<Wanted>,
+    wanted: Arc<ReadRequest>,
     plan: Plan,
     (coding, slot): (Option<Coding>, OwnedSemaphorePermit),
 ) -> Result<Running, Problem> {
@@ -221,7 +227,7 @@ async fn long(
             }
             Err(problem) => Err(problem.into()),
         };
-        let is_empty = matches!(made, Ok(Found { rows: 0, .. }));
+        let is_empty = matches!(made, Ok(RowCounts { rows: 0, .. }));
         match &wanted.id {
             Some(id) if is_empty => out.finish(Err(no_row(&wanted.table, id).into())),
             _ => out.finish(made),
@@ -266,7 +272,7 @@ fn head(plan: &Plan, range: Option<Range>) -> Result<Response<Body>, Problem> {
 }
 
 /// An answer that is there.
-fn whole(text: Vec<u8>, plan: &Plan, coding: Option<Coding>, range: Option<Range>) -> Result<Kept, Problem> {
+fn whole(text: Vec<u8>, plan: &Plan, coding: Option<Coding>, range: Option<Range>) -> Result<CachedAnswer, Problem> {
     let (mut head, _) = head(plan, range)?.into_parts();
     let tag = Tag::of(&text);
     let tag = range.map_or(tag, |range| tag.with_total(range.total));
@@ -285,14 +291,14 @@ fn whole(text: Vec<u8>, plan: &Plan, coding: Option<Coding>, range: Option<Range
             packed(text, coding).map_err(failed)?
         }
     };
-    Ok(Kept { status: head.status, headers: head.headers, body: body.into(), tag })
+    Ok(CachedAnswer { status: head.status, headers: head.headers, body: body.into(), tag })
 }
 
-impl Kept {
+impl CachedAnswer {
     /// The answer to a request with these headers.
     fn answer(self, headers: &HeaderMap) -> Response<Body> {
         let Self { status, headers: ours, body, tag } = self;
-        let is_known = choice::text(headers, &IF_NONE_MATCH).is_some_and(|tags| Tags::new(&tags).has(tag));
+        let is_known = negotiation::text(headers, &IF_NONE_MATCH).is_some_and(|tags| Tags::new(&tags).has(tag));
         let mut response = Response::new(Body::whole(if is_known { Bytes::new() } else { body }));
         *response.status_mut() = if is_known { StatusCode::NOT_MODIFIED } else { status };
         *response.headers_mut() = ours;

@@ -47,14 +47,14 @@ struct Promises {
 #[derive(Default)]
 struct Last {
     at: Option<Instant>,
-    found: Vec<Found>,
+    found: Vec<Finding>,
     /// A try that has had no end yet, as on a disk that does not answer: no other one begins meanwhile.
-    running: Option<JoinHandle<Vec<Found>>>,
+    running: Option<JoinHandle<Vec<Finding>>>,
 }
 
 /// A promise, and why it cannot be kept.
 #[derive(Clone, Debug)]
-struct Found {
+struct Finding {
     what: &'static str,
     lack: Option<String>,
 }
@@ -98,7 +98,7 @@ impl Ready {
         response
     }
 
-    async fn look(&self) -> Vec<Found> {
+    async fn look(&self) -> Vec<Finding> {
         let mut last = self.last.lock().await;
         if last.at.is_some_and(|at| at.elapsed() < FRESH) {
             return last.found.clone();
@@ -106,7 +106,7 @@ impl Ready {
         let promises = Arc::clone(&self.promises);
         // It stays there if this request ends before it does.
         let running = last.running.get_or_insert_with(|| spawn_blocking(move || promises.tried()));
-        let failed = |why: String| vec![Found { what: "server", lack: Some(why) }];
+        let failed = |why: String| vec![Finding { what: "server", lack: Some(why) }];
         last.found = if let Ok(tried) = timeout(PATIENCE, running).await {
             last.running = None;
             tried.unwrap_or_else(|error| failed(error.to_string()))
@@ -120,11 +120,11 @@ impl Ready {
 
 impl Promises {
     /// Tries all of them.
-    fn tried(&self) -> Vec<Found> {
+    fn tried(&self) -> Vec<Finding> {
         let mut tried = Vec::new();
         let mut one = |what, tried_out: &dyn Fn() -> Result<(), Problem>| {
             let lack = caught(tried_out).unwrap_or_else(|words| Err(Problem::busy(words)));
-            tried.push(Found { what, lack: lack.err().map(|problem| problem.to_string()) });
+            tried.push(Finding { what, lack: lack.err().map(|problem| problem.to_string()) });
         };
         if let Some(database) = &self.database {
             one("database", &|| reads_and_writes(database));

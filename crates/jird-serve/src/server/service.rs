@@ -15,12 +15,12 @@ use crate::http::journal::Journal;
 use crate::request::uri;
 use crate::routes::alerts;
 use crate::routes::change::change;
-use crate::routes::doors::{self, Door};
+use crate::routes::endpoints::{self, Endpoint};
 use crate::routes::events;
 use crate::routes::facets;
 use crate::routes::openapi;
 use crate::routes::page::page;
-use crate::routes::read::{self, Wanted};
+use crate::routes::read::{self, ReadRequest};
 use crate::routes::served;
 use crate::routes::state::{EventStore, State};
 use crate::server::ready::Ready;
@@ -67,7 +67,7 @@ impl Service {
             return Err(Error::new(message));
         }
         if let Some(store) = state.store.as_ref().filter(|_| syslog.is_some()) {
-            doors::syslog::check(store.store.settings())?;
+            endpoints::syslog::check(store.store.settings())?;
         }
         Ok(Self {
             ready: Ready::new(&state),
@@ -215,11 +215,11 @@ impl Service {
             return Ok(Admitted::Answered(preflight(&parts.headers).into()));
         }
         let segments = uri::segments(parts.uri.path())?;
-        let door = self.state.store.as_ref().and_then(|_| Door::of(&segments, &parts.method, &parts.headers));
-        if let Some(door) = door {
+        let endpoint = self.state.store.as_ref().and_then(|_| Endpoint::of(&segments, &parts.method, &parts.headers));
+        if let Some(endpoint) = endpoint {
             return Ok(match self.guard.shipper(parts) {
-                Ok(()) => Admitted::In(segments, Way::Door(door)),
-                Err(problem) => Admitted::Answered(doors::refuse(&door, &parts.headers, &problem).into()),
+                Ok(()) => Admitted::In(segments, Way::Endpoint(endpoint)),
+                Err(problem) => Admitted::Answered(endpoints::refuse(&endpoint, &parts.headers, &problem).into()),
             });
         }
         if let Some(file) = page(&segments, &parts.headers) {
@@ -265,7 +265,9 @@ impl Service {
             // Most requests end above. The state of the others takes kilobytes, which would be moved with each of them.
             let answer = Box::pin(async {
                 match way {
-                    Way::Door(door) => Ok(doors::answer(&self.state, &self.guard, door, parts, body).await),
+                    Way::Endpoint(endpoint) => {
+                        Ok(endpoints::answer(&self.state, &self.guard, endpoint, parts, body).await)
+                    }
                     Way::Path(rights) => self.answer(segments, rights, parts, body).await,
                 }
             });
@@ -375,7 +377,7 @@ impl Service {
         body: Incoming,
     ) -> Result<Response<Body>, Problem> {
         let (database, table) = self.state.table(name)?;
-        let wanted = Wanted { table, id, parameters: uri::parameters(parts.uri.query())? };
+        let wanted = ReadRequest { table, id, parameters: uri::parameters(parts.uri.query())? };
         let allowed = match (database.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
             (false, _) => "GET, HEAD",
             (true, None) => "GET, HEAD, POST, PATCH, DELETE",
@@ -432,7 +434,7 @@ enum Resource {
 /// Where a request leads to.
 enum Way {
     /// An endpoint for events.
-    Door(Door),
+    Endpoint(Endpoint),
     /// Anything else, with what it may do.
     Path(Rights),
 }

@@ -2,10 +2,10 @@
 //! at a time and not before the client takes it.
 
 use crate::base::problem::Problem;
-use crate::cache::readers::Found;
-use crate::http::body::{Chunk, Cut, GiveUp};
-use crate::http::pack::Packer;
-use crate::request::choice::Coding;
+use crate::cache::readers::RowCounts;
+use crate::http::body::{Chunk, GiveUp, Truncated};
+use crate::http::compress::Packer;
+use crate::request::negotiation::Coding;
 use crate::request::rows::{Out, Stop};
 use crate::tables::pace::Pace;
 use bytes::Bytes;
@@ -36,7 +36,7 @@ impl Out for Short {
 
 /// What is known when the first bytes are there.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ResultFacts {
     /// The number of all rows, if it was asked for.
     pub(crate) total: Option<u64>,
     /// Where the answer goes on, if there is more.
@@ -46,13 +46,13 @@ pub(crate) struct Told {
 }
 
 /// That the answer has begun, or why not.
-pub(crate) type Begun = Result<Told, Problem>;
+pub(crate) type Begun = Result<ResultFacts, Problem>;
 
 /// An answer of any length.
 pub(crate) struct Long {
     text: Vec<u8>,
     packer: Packer,
-    told: Told,
+    told: ResultFacts,
     begun: Option<oneshot::Sender<Begun>>,
     chunks: mpsc::Sender<Chunk>,
     is_finished: bool,
@@ -71,7 +71,7 @@ impl Long {
         let (begun, is_begun) = oneshot::channel();
         let (chunks, receiver) = mpsc::channel(WAITING);
         let packer = Packer::new(coding)?;
-        let (text, told, begun) = (Vec::new(), Told::default(), Some(begun));
+        let (text, told, begun) = (Vec::new(), ResultFacts::default(), Some(begun));
         Ok((Self { text, packer, told, begun, chunks, is_finished: false, pace }, is_begun, receiver))
     }
 
@@ -101,7 +101,7 @@ impl Long {
     }
 
     /// Ends the answer, whether or not it was made.
-    pub(crate) fn finish(mut self, made: Result<Found, Stop>) {
+    pub(crate) fn finish(mut self, made: Result<RowCounts, Stop>) {
         self.is_finished = true;
         // Nothing is to be made any more.
         self.pace = None;
@@ -117,7 +117,7 @@ impl Long {
             (Err(Stop::Problem(problem)), Some(begun)) => drop(begun.send(Err(problem))),
             (Err(Stop::Later), Some(begun)) => drop(begun.send(Err(Problem::busy("the answer was not made")))),
             // The head is gone already: the client sees that the body ends before its end.
-            (Err(_), _) => drop(self.chunks.blocking_send(Err(Cut))),
+            (Err(_), _) => drop(self.chunks.blocking_send(Err(Truncated))),
         }
     }
 }
@@ -126,7 +126,7 @@ impl Drop for Long {
     /// After a panic, the client must not take what it has for all of the answer.
     fn drop(&mut self) {
         if !self.is_finished && self.begun.is_none() {
-            drop(self.chunks.blocking_send(Err(Cut)));
+            drop(self.chunks.blocking_send(Err(Truncated)));
         }
     }
 }

@@ -5,12 +5,12 @@ use crate::base::error::Error;
 use crate::base::problem::Problem;
 use crate::base::waits::Waiting;
 use crate::cache::readers::{Budget, limit};
-use crate::http::tag::Tags;
+use crate::http::etag::Tags;
 use crate::request::again::{Meant, meant};
 use crate::request::ask::Ask;
 use crate::request::catalog::Table;
-use crate::request::choice::Duplicates;
 use crate::request::input::{Input, elements, object};
+use crate::request::negotiation::Duplicates;
 use crate::request::rows::Format;
 use crate::tables::returned::{self, Changed, Returned, none, one};
 use hyper::StatusCode;
@@ -52,9 +52,9 @@ pub(crate) struct Turn {
 }
 
 /// The connection, while a request writes.
-struct Held<'w>(MutexGuard<'w, Option<Connection>>);
+struct ConnectionGuard<'w>(MutexGuard<'w, Option<Connection>>);
 
-impl Deref for Held<'_> {
+impl Deref for ConnectionGuard<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -62,7 +62,7 @@ impl Deref for Held<'_> {
     }
 }
 
-impl DerefMut for Held<'_> {
+impl DerefMut for ConnectionGuard<'_> {
     fn deref_mut(&mut self) -> &mut Connection {
         self.0.as_mut().expect("it is open while it is held")
     }
@@ -159,12 +159,12 @@ impl Writer {
         held.execute_batch("begin immediate; rollback").map_err(|error| Problem::of_statement(&error))
     }
 
-    fn hold(&self, turn: &Turn) -> Result<Held<'_>, Problem> {
+    fn hold(&self, turn: &Turn) -> Result<ConnectionGuard<'_>, Problem> {
         let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
         if conn.is_none() {
             return Err(Problem::busy("the file of the database was replaced"));
         }
-        let held = Held(conn);
+        let held = ConnectionGuard(conn);
         let left = turn.until.saturating_duration_since(Instant::now());
         held.busy_timeout(BUSY.min(left)).map_err(|error| Problem::of_statement(&error))?;
         self.budget.grant(left);
@@ -202,7 +202,7 @@ impl Writer {
         terms: &Terms,
         turn: &Turn,
     ) -> Result<Written, Problem> {
-        let body = Given::new(table, body)?;
+        let body = RowValues::new(table, body)?;
         if body.columns.is_empty() {
             return Err(Problem::bad("the body has no columns to set"));
         }
@@ -241,7 +241,7 @@ impl Writer {
         terms: &Terms,
         turn: &Turn,
     ) -> Result<Written, Problem> {
-        let body = Given::new(table, body)?;
+        let body = RowValues::new(table, body)?;
         let Some(key) = table.id else { return Err(crate::request::ask::no_row(table, id)) };
         let has_key = body.columns.iter().position(|column| *column == key);
         if let Some(place) = has_key
@@ -296,13 +296,13 @@ impl Writer {
 }
 
 /// What a body gives to a row.
-struct Given<'t> {
+struct RowValues<'t> {
     table: &'t Table,
     columns: Vec<usize>,
     row: Row,
 }
 
-impl<'t> Given<'t> {
+impl<'t> RowValues<'t> {
     fn new(table: &'t Table, body: &[u8]) -> Result<Self, Problem> {
         let (columns, row) = object(table, body)?;
         Ok(Self { table, columns, row })

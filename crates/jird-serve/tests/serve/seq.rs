@@ -10,7 +10,7 @@ const EVENT: &str = r#"{"@t":"2024-03-05T07:00:00Z","@mt":"Hello, {User}","User"
 #[test]
 fn compact_events_come_through_each_of_its_doors() {
     let service = Service::of_store(|_| ());
-    let doors = [
+    let endpoints = [
         ("/ingest/clef", CLEF),
         ("/ingest/clef", JSON),
         ("/api/events/raw", CLEF),
@@ -18,11 +18,11 @@ fn compact_events_come_through_each_of_its_doors() {
         ("/api/events/raw?clef", LINES),
         ("/api/events/raw/?clef=", ("Content-Type", "application/json; charset=utf-8")),
     ];
-    for (target, media) in doors {
+    for (target, media) in endpoints {
         let answer = service.send("POST", target, &[media], format!("{EVENT}\r\n{EVENT}").as_bytes()).is(201);
         assert_eq!(answer.tree(), json!({"MinimumLevelAccepted": null}), "{target}");
     }
-    assert_eq!(service.events(), vec![EVENT; 2 * doors.len()]);
+    assert_eq!(service.events(), vec![EVENT; 2 * endpoints.len()]);
 }
 
 #[test]

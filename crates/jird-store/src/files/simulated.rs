@@ -222,7 +222,7 @@ struct Handle {
 }
 
 #[derive(Debug)]
-struct Held {
+struct DiskFile {
     disk: Disk,
     path: PathBuf,
     boot: u64,
@@ -324,7 +324,7 @@ impl Files for Disk {
             if !state.locked.iter().any(|locked| locked == path) {
                 state.locked.push(path.to_owned());
                 let boot = state.boots;
-                return Ok(Some(Box::new(Held { disk: self.clone(), path: path.to_owned(), boot })));
+                return Ok(Some(Box::new(DiskFile { disk: self.clone(), path: path.to_owned(), boot })));
             }
             drop(state);
             if !wait {
@@ -401,9 +401,9 @@ impl Input for Handle {
     }
 }
 
-impl Lock for Held {}
+impl Lock for DiskFile {}
 
-impl Drop for Held {
+impl Drop for DiskFile {
     fn drop(&mut self) {
         let mut state = self.disk.state();
         if state.boots == self.boot {

@@ -3,7 +3,7 @@
 use super::bloom::{Filters, SPLIT};
 use super::hash;
 use super::layout::{self, HAS_OTHERS, NO_PAIRS, UNKNOWN};
-use super::walk::Found;
+use super::walk::BlockFindings;
 
 /// The size of the filters is chosen after this many blocks.
 const SAMPLE_BLOCKS: usize = 16;
@@ -40,7 +40,7 @@ const FILTER_SHARE: usize = 30;
 /// # Ok::<(), jird_store::index::Wrong>(())
 /// ```
 pub struct IndexBuilder {
-    found: Found,
+    found: BlockFindings,
     /// The bytes of the events of this block.
     bytes: usize,
     unknown: bool,
@@ -60,7 +60,7 @@ impl IndexBuilder {
     /// A builder for a span without blocks.
     pub fn new() -> Self {
         Self {
-            found: Found::new(),
+            found: BlockFindings::new(),
             bytes: 0,
             unknown: false,
             flags: Vec::new(),

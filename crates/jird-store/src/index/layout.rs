@@ -36,10 +36,10 @@ pub(crate) const NO_PAIRS: u8 = 4;
 
 /// Why an index cannot be used. The events are not affected: without an index, all of them are read.
 #[derive(Debug)]
-pub struct Wrong(Why);
+pub struct Wrong(WrongReason);
 
 #[derive(Debug)]
-enum Why {
+enum WrongReason {
     Damaged(&'static str),
     Version(u32),
     Read(io::Error),
@@ -47,30 +47,30 @@ enum Why {
 
 impl Wrong {
     pub(crate) fn damaged(what: &'static str) -> Self {
-        Self(Why::Damaged(what))
+        Self(WrongReason::Damaged(what))
     }
 
     /// Whether the index itself is at fault, and not reading it.
     pub fn is_damage(&self) -> bool {
-        !matches!(self.0, Why::Read(_))
+        !matches!(self.0, WrongReason::Read(_))
     }
 }
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Why::Damaged(what) => write!(f, "the index is damaged: {what}"),
-            Why::Version(version) => {
+            WrongReason::Damaged(what) => write!(f, "the index is damaged: {what}"),
+            WrongReason::Version(version) => {
                 write!(f, "the index has version {version}, and this program reads up to version {VERSION}")
             }
-            Why::Read(error) => write!(f, "the index cannot be read: {error}"),
+            WrongReason::Read(error) => write!(f, "the index cannot be read: {error}"),
         }
     }
 }
 
 impl std::error::Error for Wrong {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let Why::Read(error) = &self.0 { Some(error) } else { None }
+        if let WrongReason::Read(error) = &self.0 { Some(error) } else { None }
     }
 }
 
@@ -156,7 +156,7 @@ impl Header {
             return Err(Wrong::damaged("it does not begin as an index does"));
         }
         if !(1..=VERSION).contains(&word(8)) {
-            return Err(Wrong(Why::Version(word(8))));
+            return Err(Wrong(WrongReason::Version(word(8))));
         }
         if !hash::has_check(&bytes[..56], long(56)) {
             return Err(Wrong::damaged("the check of its header is wrong"));
@@ -313,7 +313,7 @@ pub(crate) fn read_exactly(source: &dyn ReadAt, mut offset: u64, len: usize) -> 
                 rest = &mut rest[read..];
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Wrong(Why::Read(error))),
+            Err(error) => return Err(Wrong(WrongReason::Read(error))),
         }
     }
     Ok(bytes)

@@ -29,10 +29,10 @@ mod condition;
 mod facts;
 mod grams;
 mod hash;
+mod hash_set;
 mod kinds;
 mod layout;
 mod number;
-mod seen;
 mod span;
 #[cfg(test)]
 mod tests;

@@ -45,7 +45,7 @@ pub struct SpanIndex {
 }
 
 /// A field that a condition asks for.
-enum Asked {
+enum KnownField {
     /// Nothing is known of the path.
     Unknown,
     /// The span has no such path, but for blocks that have others.
@@ -172,7 +172,7 @@ impl SpanIndex {
 
     fn leaf(&self, condition: &Condition, leaf: &Leaf) -> Result<Vec<Answer>, Wrong> {
         let mut answers = vec![Answer::May; self.header.blocks];
-        let ask = |slot: usize| condition.paths().get(slot).map_or(Ok(Asked::Unknown), |path| self.ask(path));
+        let ask = |slot: usize| condition.paths().get(slot).map_or(Ok(KnownField::Unknown), |path| self.ask(path));
         let other = leaf.other.map(ask).transpose()?;
         let asked = ask(leaf.on.slot)?;
         for (block, answer) in answers.iter_mut().enumerate() {
@@ -192,7 +192,7 @@ impl SpanIndex {
         Ok(answers)
     }
 
-    fn by_facts(&self, on: &On, asked: &Asked, other: Option<&Asked>, block: usize) -> Answer {
+    fn by_facts(&self, on: &On, asked: &KnownField, other: Option<&KnownField>, block: usize) -> Answer {
         let Some(kinds) = self.kinds_in(asked, block) else { return Answer::May };
         let mut kinds = kinds.and(on.kinds);
         if let Some(other) = other
@@ -207,7 +207,7 @@ impl SpanIndex {
             return Answer::No(Index::Keys);
         }
         if let Some((op, key)) = &on.range
-            && let Asked::Known(history) = asked
+            && let KnownField::Known(history) = asked
             && let Some(range) = history.range(block)
             && !range_may_hold(range, *op, key)
         {
@@ -217,29 +217,29 @@ impl SpanIndex {
     }
 
     /// The kinds of a path in a block, if they are known.
-    fn kinds_in(&self, asked: &Asked, block: usize) -> Option<FieldKinds> {
+    fn kinds_in(&self, asked: &KnownField, block: usize) -> Option<FieldKinds> {
         let flags = self.table.flags[block];
         match asked {
             _ if flags & UNKNOWN != 0 => None,
-            Asked::Unknown => None,
-            Asked::Absent => (flags & HAS_OTHERS == 0).then_some(FieldKinds::MISSING),
-            Asked::Known(history) => Some(history.kinds(block)),
+            KnownField::Unknown => None,
+            KnownField::Absent => (flags & HAS_OTHERS == 0).then_some(FieldKinds::MISSING),
+            KnownField::Known(history) => Some(history.kinds(block)),
         }
     }
 
-    fn ask(&self, path: &Path) -> Result<Asked, Wrong> {
-        let Some(keys) = keys(path) else { return Ok(Asked::Unknown) };
+    fn ask(&self, path: &Path) -> Result<KnownField, Wrong> {
+        let Some(keys) = keys(path) else { return Ok(KnownField::Unknown) };
         let mut parent = 0;
         for key in keys {
             if key.len() > KEY_MAX {
-                return Ok(Asked::Unknown);
+                return Ok(KnownField::Unknown);
             }
             // Of a thousand fields at most.
             let found = self.table.fields.iter().position(|field| field.parent == parent && *field.key == *key);
-            let Some(found) = found else { return Ok(Asked::Absent) };
+            let Some(found) = found else { return Ok(KnownField::Absent) };
             parent = found as u32 + 1;
         }
-        self.history(parent as usize - 1).map(Asked::Known)
+        self.history(parent as usize - 1).map(KnownField::Known)
     }
 
     fn history(&self, field: usize) -> Result<FieldHistory, Wrong> {

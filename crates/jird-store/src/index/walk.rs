@@ -3,18 +3,18 @@
 use super::facts::{Facts, NO_FIELD};
 use super::grams::Grams;
 use super::hash::{self, Domain};
+use super::hash_set::HashSet64;
 use super::kinds::FieldKinds;
 use super::number::{self, Canonical};
-use super::seen::Seen;
 use super::{DEPTH_MAX, SHORT_MAX};
 use jird::record::Field;
 use std::hash::{BuildHasher, RandomState};
 
 /// What has been found in a block.
-pub(crate) struct Found {
+pub(crate) struct BlockFindings {
     pub(crate) facts: Facts,
     pub(crate) grams: Grams,
-    pub(crate) seen: Seen,
+    pub(crate) seen: HashSet64,
     pub(crate) pairs: Vec<u64>,
     open: Vec<Frame>,
     /// Values that a block had already are skipped by their hash. A client must not be able to predict that hash: of
@@ -42,12 +42,12 @@ struct Span {
     escaped: bool,
 }
 
-impl Found {
+impl BlockFindings {
     pub(crate) fn new() -> Self {
         Self {
             facts: Facts::new(),
             grams: Grams::new(),
-            seen: Seen::new(),
+            seen: HashSet64::new(),
             pairs: Vec::new(),
             open: Vec::new(),
             secret: RandomState::new().hash_one(0) | 1,

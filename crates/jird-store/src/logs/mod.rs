@@ -4,7 +4,7 @@
 //! writer notes how many it has acknowledged. So what is missing is known whichever file is damaged, cut, exchanged or
 //! gone, and also which of the files is to blame.
 
-mod taken;
+mod taken_ranges;
 
 use crate::error::{Damage, Error};
 use crate::event::LoggedBatch;
@@ -14,7 +14,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(crate) use taken::{Taken, TakenFile};
+pub(crate) use taken_ranges::{TakenFile, TakenRanges};
 
 /// The events in the logs of a state.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Logs {
     pub(crate) fn read(
         folder: &Folder,
         manifest: &Manifest,
-        taken: &Taken,
+        taken: &TakenRanges,
         unreadable: Unreadable,
     ) -> Result<Self, Error> {
         let mut logs: Vec<Log<'_>> =

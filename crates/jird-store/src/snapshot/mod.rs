@@ -8,7 +8,7 @@ mod text;
 
 use crate::error::{Damage, Damages, Error};
 use crate::event::{Clip, Key, TextOrder};
-use crate::logs::{Logs, Taken, Unreadable};
+use crate::logs::{Logs, TakenRanges, Unreadable};
 use crate::manifest::{Folder, Manifest};
 use crate::settings::{Settings, Window};
 use crate::span::SpanFile;
@@ -43,7 +43,7 @@ struct State {
 impl Snapshot {
     /// The state of a store now.
     pub(crate) fn take(folder: &Folder) -> Result<Self, Error> {
-        let taken = Taken::read(folder);
+        let taken = TakenRanges::read(folder);
         let mut manifest = folder.manifest()?;
         for _ in 0..TRIES {
             let error = match Self::of(folder, &manifest, &taken, Unreadable::Retry) {
@@ -62,7 +62,7 @@ impl Snapshot {
     }
 
     /// Opens all files that a manifest names, and reads the logs.
-    fn of(folder: &Folder, manifest: &Manifest, taken: &Taken, unreadable: Unreadable) -> Result<Self, Error> {
+    fn of(folder: &Folder, manifest: &Manifest, taken: &TakenRanges, unreadable: Unreadable) -> Result<Self, Error> {
         let lenient = unreadable != Unreadable::Retry;
         let (mut spans, damages) = (Vec::new(), Arc::new(Damages::default()));
         for entry in &manifest.spans {

@@ -1,12 +1,12 @@
 //! Making batches durable: one `fsync` for all that wait.
 
-use super::Shared;
+use super::WriterState;
 use crate::error::{Error, ErrorKind, Sync};
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-impl Shared {
+impl WriterState {
     /// Waits until this many batches are durable.
     pub(super) fn sync_to(&self, batches: u64) -> Result<(), Error> {
         let mut state = self.state();

@@ -32,7 +32,7 @@ const SEAL_BYTES_AT_END: usize = 4 << 20;
 /// If it is dropped, everything acknowledged is safe, too; [`Writer::finish`] also tells of errors.
 #[derive(Debug)]
 pub struct Writer {
-    shared: Arc<Shared>,
+    shared: Arc<WriterState>,
     threads: Vec<JoinHandle<()>>,
     damage: Vec<Damage>,
 }
@@ -58,7 +58,7 @@ pub struct Totals {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct WriterState {
     folder: Folder,
     settings: Settings,
     options: WriterOptions,
@@ -313,7 +313,7 @@ impl OpenLog {
     }
 }
 
-impl Shared {
+impl WriterState {
     /// A panic in another thread leaves the state as it was between two steps.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,11 +1,11 @@
 //! Taking over a store: the lock, what an earlier writer left in its logs, and what it left behind.
 
-use super::{OpenLog, Pending, Shared, State, Totals, Writer};
+use super::{OpenLog, Pending, State, Totals, Writer, WriterState};
 use crate::clean::{WRITER_LOCK, orphans};
 use crate::error::{Damage, Error, ErrorKind, Sync};
 use crate::event::{ArrivalClock, LoggedBatch};
 use crate::files::Output;
-use crate::logs::{Logs, Taken, TakenFile, Unreadable};
+use crate::logs::{Logs, TakenFile, TakenRanges, Unreadable};
 use crate::manifest::{Folder, Manifest, SourcesLost};
 use crate::settings::{Settings, WriterOptions};
 use crate::source::{LastArrival, Mark, Sources};
@@ -50,7 +50,7 @@ impl Writer {
             is_closing: false,
             totals: Totals::default(),
         };
-        let shared = Shared {
+        let shared = WriterState {
             folder: folder.clone(),
             settings: settings.clone(),
             options: options.clone(),
@@ -111,7 +111,7 @@ struct Recovered {
 
 /// Reads the logs of earlier writers. What of them is missing is noted in the manifest.
 fn recover(folder: &Folder) -> Result<Recovered, Error> {
-    let taken = Taken::read(folder);
+    let taken = TakenRanges::read(folder);
     let manifest = folder.manifest()?;
     let logs = Logs::read(folder, &manifest, &taken, Unreadable::TellMissing)?;
     let mut pending = Pending { batches: logs.batches, end: logs.arrivals, ..Pending::default() };

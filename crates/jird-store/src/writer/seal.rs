@@ -1,14 +1,14 @@
 //! Sealing: what is in full logs becomes a span.
 
 use super::open::marked;
-use super::{Pending, Shared};
+use super::{Pending, WriterState};
 use crate::error::Error;
 use crate::event::{Clip, TextOrder, sorted_rows};
 use crate::manifest::{Fresh, Manifest};
 use crate::source::{LastArrival, Sources};
 use crate::span::{Effort, SpanWriter};
 
-impl Shared {
+impl WriterState {
     /// Seals what there is to seal until the writer ends.
     pub(super) fn seal_all(&self) {
         loop {

@@ -22,7 +22,7 @@ use std::hash::{BuildHasher, RandomState};
 pub struct KeyTable {
     /// All keys, concatenated.
     text: String,
-    keys: Vec<Known>,
+    keys: Vec<KnownKey>,
     /// Open addressing: a slot holds a key's number, or [`FREE`]. The length is zero, or a power of two and at least
     /// [`SLOTS_PER_KEY`] times the number of keys.
     slots: Vec<u32>,
@@ -37,7 +37,7 @@ pub struct KeyTable {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownKey {
     words: [u64; 2],
     /// Where the key begins in the table's text.
     start: u32,
@@ -105,7 +105,7 @@ impl KeyTable {
     /// If no key has this number.
     #[inline]
     pub fn name(&self, number: u32) -> &str {
-        let Known { start, len, .. } = self.keys[number as usize];
+        let KnownKey { start, len, .. } = self.keys[number as usize];
         &self.text[start as usize..start as usize + len as usize]
     }
 
@@ -177,7 +177,7 @@ impl KeyTable {
     }
 
     #[inline(always)]
-    fn bytes(&self, known: &Known) -> &[u8] {
+    fn bytes(&self, known: &KnownKey) -> &[u8] {
         &self.text.as_bytes()[known.start as usize..known.start as usize + known.len as usize]
     }
 
@@ -188,7 +188,7 @@ impl KeyTable {
         let start = self.text.len();
         self.text.push_str(key);
         assert!(u32::try_from(self.text.len()).is_ok(), "less than 4 GiB of keys");
-        self.keys.push(Known { words: text::words(key.as_bytes()), start: start as u32, len: key.len() as u32 });
+        self.keys.push(KnownKey { words: text::words(key.as_bytes()), start: start as u32, len: key.len() as u32 });
         if self.slots.len() < SLOTS_PER_KEY * self.keys.len() {
             let len = (2 * SLOTS_PER_KEY * self.keys.len()).next_power_of_two().max(64);
             self.slots.resize(len, FREE);

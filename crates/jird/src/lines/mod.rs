@@ -7,8 +7,8 @@
 
 #[cfg(feature = "parallel")]
 pub(crate) mod drive;
-mod found;
 pub(crate) mod gate;
+mod lines_with;
 mod options;
 pub(crate) mod part;
 pub(crate) mod piece;

@@ -9,9 +9,9 @@ use crate::record::{Field, Needles, Predicate, Projection, Select, Slot};
 /// A scan in progress.
 pub(super) struct Run<'p, 't> {
     /// The slots that the filter needs, or all slots if there is no filter.
-    pub(super) asked: Wanted<'p>,
+    pub(super) asked: SlotGroup<'p>,
     /// The other slots; they are filled when the filter holds.
-    pub(super) rest: Wanted<'p>,
+    pub(super) rest: SlotGroup<'p>,
     pub(super) fields: Vec<Field<'t>>,
     pub(super) filter: Option<&'p Predicate>,
     pub(super) kernel: Kernel,
@@ -35,14 +35,14 @@ impl Run<'_, '_> {
 }
 
 /// Slots that are filled together.
-pub(super) struct Wanted<'p> {
+pub(super) struct SlotGroup<'p> {
     pub(super) select: Select<'p>,
     slots: Vec<usize>,
     /// The slots that take the record as a whole.
     whole: Vec<usize>,
 }
 
-impl<'p> Wanted<'p> {
+impl<'p> SlotGroup<'p> {
     pub(super) fn new(projection: &'p Projection, wants: impl Fn(usize) -> bool) -> Self {
         let slots = || (0..projection.slots()).filter(|slot| wants(*slot));
         let is_whole = |slot: &usize| projection.paths()[*slot].steps().is_empty();

@@ -1,11 +1,11 @@
 //! Reads many lines at a time: one scan of a piece of whole lines, one check of all of them, then a few steps per
 //! record.
 
-use super::found::{FoundLines, Lines};
 use super::gate::{self, Gate};
+use super::lines_with::{FoundLines, Lines};
 use super::options::{Check, Options};
 use super::row::{Bad, Match, Scanned};
-use super::run::{PieceText, Run, Wanted};
+use super::run::{PieceText, Run, SlotGroup};
 use super::sweeps::Sweeps;
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
@@ -101,8 +101,8 @@ impl Scanner {
         let asks = |slot: usize| filter.is_none_or(|filter| filter.asks(slot));
         let (asked, rest) = (projection.only(asks), projection.only(|slot| !asks(slot)));
         let mut run = Run {
-            asked: Wanted::new(&asked, asks),
-            rest: Wanted::new(&rest, |slot| !asks(slot)),
+            asked: SlotGroup::new(&asked, asks),
+            rest: SlotGroup::new(&rest, |slot| !asks(slot)),
             fields: vec![Field::MISSING; projection.slots()],
             filter,
             kernel: self.options.kernel,

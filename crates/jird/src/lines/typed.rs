@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// The values of a piece of lines.
-type Made<T> = Vec<Result<T, Error>>;
+type PieceValues<T> = Vec<Result<T, Error>>;
 
 /// A piece of whole lines, the number of lines before it, and the channel for its values.
 struct TypedPiece<T> {
     text: StreamPiece,
     lines_before: u64,
-    to: SyncSender<Made<T>>,
+    to: SyncSender<PieceValues<T>>,
 }
 
 /// The number of pieces in flight per thread.
@@ -75,7 +75,7 @@ pub fn typed_on<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send +
 #[derive(Debug)]
 pub struct Typed<T> {
     /// For each piece, in order, the channel that its values will come from.
-    made: Receiver<Receiver<Made<T>>>,
+    made: Receiver<Receiver<PieceValues<T>>>,
     ready: VecDeque<Result<T, Error>>,
 }
 
@@ -94,7 +94,7 @@ impl<T> Iterator for Typed<T> {
 }
 
 /// Reads pieces and sends them to the threads, until the iterator is dropped.
-fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncSender<Receiver<Made<T>>>) {
+fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncSender<Receiver<PieceValues<T>>>) {
     let mut lines_before = 0;
     let _last = LastIfPanicking(results);
     // The threads live as long as the iterator, so this is not `drive`, which returns when all is done.
@@ -129,7 +129,10 @@ fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncS
 }
 
 /// Sends an error after the values so far. Fails if the receiver is gone.
-fn send_error<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) -> Result<(), SendError<Receiver<Made<T>>>> {
+fn send_error<T>(
+    results: &SyncSender<Receiver<PieceValues<T>>>,
+    error: Error,
+) -> Result<(), SendError<Receiver<PieceValues<T>>>> {
     let (to, made) = sync_channel(1);
     match to.try_send(vec![Err(error)]) {
         Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => results.send(made),
@@ -137,7 +140,7 @@ fn send_error<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) -> Resul
 }
 
 /// Reports that a reader panicked; otherwise the values would end as if they were complete.
-struct LastIfPanicking<'r, T>(&'r SyncSender<Receiver<Made<T>>>);
+struct LastIfPanicking<'r, T>(&'r SyncSender<Receiver<PieceValues<T>>>);
 
 impl<T> Drop for LastIfPanicking<'_, T> {
     fn drop(&mut self) {

@@ -1,11 +1,11 @@
 //! Finds the first invalid byte, given that something in a chunk is invalid.
 
-use super::{Chunk, Found};
+use super::{Chunk, Violations};
 use crate::fault::{ErrorKind, Fault};
 
 /// The first error that pass one found in a chunk, if any. Scans the chunk again only if it is not UTF-8.
 #[inline]
-pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
+pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Violations) -> Option<Fault> {
     if found.control.is_none() && found.escape.is_none() && !found.not_utf8 {
         return None;
     }
@@ -13,7 +13,7 @@ pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
 }
 
 #[cold]
-fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
+fn locate_fault(chunk: Chunk<'_>, found: &Violations) -> Option<Fault> {
     let utf8 = if found.not_utf8 { not_utf8_at(chunk) } else { None };
     // If several rules are broken at the same offset, the first of this list is reported. An escape comes before
     // UTF-8, because a byte that cannot begin a character is checked only with the next chunk if it is the last of

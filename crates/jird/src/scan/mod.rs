@@ -45,7 +45,7 @@ pub(crate) use source::KEY_BYTES;
 pub use source::{IoRead, Read, SliceRead, Trusted};
 pub(crate) use source::{Slice, TextSource};
 #[cfg(feature = "parallel")]
-pub(crate) use tokens::Cut;
+pub(crate) use tokens::CutScalar;
 pub(crate) use tokens::{BATCH, END, NumberCheck, SENTINELS, SPACED, Tokens};
 pub(crate) use whole::Whole;
 
@@ -122,7 +122,7 @@ impl Carry {
 
 /// The first violation in a chunk of each rule that pass one checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Violations {
     /// Offset of a control character inside a string.
     pub(crate) control: Option<usize>,
     /// Offset of the first byte that makes an escape invalid.
@@ -134,7 +134,7 @@ pub(crate) struct Found {
 }
 
 /// Runs pass one over a chunk. Appends the tokens to `tokens`.
-pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
+pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Violations {
     let keeps = numbers::keeps(kernel, &chunk, mode, tokens.tuning.numbers);
     let scalar = carry.state.scalar;
     let mut found = index(kernel, chunk, mode, keeps, carry, tokens);
@@ -170,7 +170,7 @@ pub(crate) fn index(
     keeps: Keeps,
     carry: &mut Carry,
     tokens: &mut Tokens,
-) -> Found {
+) -> Violations {
     const NOTHING: u8 = Keeps::Nothing as u8;
     const MASKS: u8 = Keeps::Masks as u8;
     const SCALARS: u8 = Keeps::Scalars as u8;

@@ -2,7 +2,7 @@
 //! no use of [`Simd`](crate::kernel::Simd).
 
 use super::tokens::SPACED;
-use super::{Carry, Chunk, ESCAPED, Found, Mode};
+use super::{Carry, Chunk, ESCAPED, Mode, Violations};
 use crate::kernel::BLOCK;
 use crate::text;
 
@@ -10,7 +10,7 @@ use crate::text;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scanned {
     pub(super) tokens: Vec<(u8, u32)>,
-    pub(super) found: Found,
+    pub(super) found: Violations,
     pub(super) carry: Carry,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
         digits_due: carry.digits.due.count_ones(),
         pair_end: carry.pair_end,
         tokens,
-        found: Found::default(),
+        found: Violations::default(),
     };
     (from..to).for_each(|at| state.byte(text[at], at, lines, check));
     if to == text.len() {
@@ -75,7 +75,7 @@ struct OracleState<'t> {
     /// Where the last surrogate pair ends.
     pair_end: usize,
     tokens: Vec<(u8, u32)>,
-    found: Found,
+    found: Violations,
 }
 
 impl OracleState<'_> {

@@ -6,7 +6,7 @@
 
 use super::escapes::{escaped_bytes, marks};
 use super::tokens::Free;
-use super::{Carry, Chunk, Found, Keeps, State, Tokens};
+use super::{Carry, Chunk, Keeps, State, Tokens, Violations};
 use crate::kernel::{BLOCK, Classes, Pass, Simd};
 
 /// A chunk to be scanned. It is generic over what the mode says: whether lines are scanned, whether everything is
@@ -79,10 +79,10 @@ impl Masks {
 }
 
 impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_, LINES, CHECK, KEEPS> {
-    type Out = Found;
+    type Out = Violations;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Found {
+    fn run<S: Simd>(self, simd: S) -> Violations {
         let Self { chunk, carry, tokens } = self;
         let Chunk { text, from, to } = *chunk;
         let before = text[..from].last_chunk().unwrap_or(&[b' '; BLOCK]);
@@ -135,7 +135,7 @@ impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_,
         tokens.set_written(written);
         tokens.beyond_ascii |= simd.beyond_ascii(pass.all) != 0;
         tokens.blank |= S::SKIMS && pass.blank != filler;
-        let mut found = Found { not_utf8: !simd.utf8_ok(&pass.utf8), ..Found::default() };
+        let mut found = Violations { not_utf8: !simd.utf8_ok(&pass.utf8), ..Violations::default() };
         if pass.controls != 0 {
             let control = first_control(&text[from..to], in_string, escape);
             found.control = control.map(|control| from + control);

@@ -17,7 +17,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 0..=130;
 fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
     for mode in MODES {
         let mut wanted =
-            oracle::Scanned { tokens: Vec::new(), found: super::Found::default(), carry: Carry::default() };
+            oracle::Scanned { tokens: Vec::new(), found: super::Violations::default(), carry: Carry::default() };
         // Documents are scanned by another loop where no masks are kept for the check of numbers.
         let checks: &[_] = match mode {
             Mode::Document => &[NumberCheck::ByMasks, NumberCheck::OneByOne, NumberCheck::Gathered],
@@ -38,7 +38,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
                 let found = scan(*kernel, chunk, mode, carry, tokens);
                 let (kind, pos) = tokens.slices();
                 // Another test compares the checks of numbers.
-                let found = super::Found { number: false, ..found };
+                let found = super::Violations { number: false, ..found };
                 let judged = Carry { number: super::NumberCarry::default(), ..*carry };
                 let listed = kind.iter().copied().zip(pos.iter().copied()).collect();
                 let scanned = oracle::Scanned { tokens: listed, found, carry: judged };
@@ -50,7 +50,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
             }
             from = to;
         }
-        if mode == Mode::Document && wanted.found == super::Found::default() {
+        if mode == Mode::Document && wanted.found == super::Violations::default() {
             let wrong = wanted.tokens.iter().any(|&(kind, pos)| is_wrong_number(text, kind, pos as usize));
             for (kernel, tokens, _) in &runs {
                 let one_by_one = tokens.tuning.numbers == NumberCheck::OneByOne;

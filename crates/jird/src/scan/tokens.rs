@@ -414,7 +414,7 @@ impl Tokens {
 /// piece.
 #[cfg(feature = "parallel")]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct CutScalar {
     pos: u32,
     kind: u8,
 }
@@ -443,8 +443,8 @@ impl Tokens {
     }
 
     /// Fills the place before the tokens. Returns the index of the first token.
-    pub(crate) fn put_cut(&mut self, text: &[u8], cut: Option<Cut>) -> usize {
-        let Some(Cut { pos, kind }) = cut else { return 1 };
+    pub(crate) fn put_cut(&mut self, text: &[u8], cut: Option<CutScalar>) -> usize {
+        let Some(CutScalar { pos, kind }) = cut else { return 1 };
         let mark = if kind == b'"' { self.kind[0] & ESCAPED } else { 0 };
         (self.pos[0], self.kind[0]) = (pos, kind | mark);
         // Pass one does not check a number that a border cuts.
@@ -454,12 +454,12 @@ impl Tokens {
     }
 
     /// Splits off the last token if it is a scalar: returns the number of the other tokens, and the scalar.
-    pub(crate) fn cut_off(&self, text: &[u8], first: usize) -> (usize, Option<Cut>) {
+    pub(crate) fn cut_off(&self, text: &[u8], first: usize) -> (usize, Option<CutScalar>) {
         let last = self.len - 1;
         if self.len <= first || self.operator(last).is_some() && self.is_ascii(text, last) {
             return (self.len, None);
         }
-        (last, Some(Cut { pos: self.pos[last], kind: self.kind[last] }))
+        (last, Some(CutScalar { pos: self.pos[last], kind: self.kind[last] }))
     }
 }
 

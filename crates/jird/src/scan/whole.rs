@@ -1,6 +1,6 @@
 //! A text that is scanned as one chunk, with the results of the scan.
 
-use super::{Carry, Chunk, Found, Mode, Tokens, first_fault, scan};
+use super::{Carry, Chunk, Mode, Tokens, Violations, first_fault, scan};
 use crate::fault::Fault;
 use crate::kernel::Kernel;
 
@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 /// true.
 pub(crate) struct Whole<'t> {
     text: &'t [u8],
-    found: Found,
+    found: Violations,
     ends_in_string: bool,
     mode: Mode,
 }

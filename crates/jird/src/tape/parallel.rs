@@ -25,7 +25,7 @@ use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use crate::policy::Policy;
-use crate::scan::{Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens, scan};
+use crate::scan::{Carry, Chunk, CutScalar, Mode, SENTINELS, Tokens, Violations, scan};
 use crate::threads::in_order;
 use crate::walk::{PassTwo, chunk_fault, fault_offset, first_of};
 use crate::word::{Node, Word};
@@ -136,7 +136,7 @@ struct Border {
     before: [u8; 2],
     /// Whether each open container is an object, from the outermost on.
     open: Vec<bool>,
-    cut: Option<Cut>,
+    cut: Option<CutScalar>,
 }
 
 /// One read of a text.
@@ -200,7 +200,7 @@ impl Run<'_> {
         Some(read.map(|()| Piece { words, inherited, open: structure.open_containers().collect() }))
     }
 
-    fn scan(&self, chunk: Chunk<'_>, mut carry: Carry, worker: &mut Worker) -> (Found, Carry) {
+    fn scan(&self, chunk: Chunk<'_>, mut carry: Carry, worker: &mut Worker) -> (Violations, Carry) {
         worker.tokens.clear_behind_cut(self.bytes);
         let found = scan(self.kernel, chunk, Mode::Document, &mut carry, &mut worker.tokens);
         worker.tokens.tell_last_from_bracket(chunk.text);

@@ -14,12 +14,12 @@ impl de::Error for Error {
 
     #[cold]
     fn invalid_type(found: Unexpected<'_>, wanted: &dyn de::Expected) -> Self {
-        Self::message(Category::Data, &format_args!("invalid type: {}, expected {wanted}", Found(found)))
+        Self::message(Category::Data, &format_args!("invalid type: {}, expected {wanted}", FoundValue(found)))
     }
 
     #[cold]
     fn invalid_value(found: Unexpected<'_>, wanted: &dyn de::Expected) -> Self {
-        Self::message(Category::Data, &format_args!("invalid value: {}, expected {wanted}", Found(found)))
+        Self::message(Category::Data, &format_args!("invalid value: {}, expected {wanted}", FoundValue(found)))
     }
 }
 
@@ -39,9 +39,9 @@ fn too_deep_at(message: &str) -> Option<u64> {
 }
 
 /// The value that was found, in JSON's terms where serde uses Rust's.
-struct Found<'a>(Unexpected<'a>);
+struct FoundValue<'a>(Unexpected<'a>);
 
-impl Display for Found<'_> {
+impl Display for FoundValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Unexpected::Unit => f.write_str("null"),

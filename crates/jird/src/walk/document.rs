@@ -4,7 +4,7 @@ use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
-use crate::scan::{Carry, Chunk, Found, Keeps, Mode, SENTINELS, Tokens, first_fault, index, scan};
+use crate::scan::{Carry, Chunk, Keeps, Mode, SENTINELS, Tokens, Violations, first_fault, index, scan};
 use crate::text::begins_character;
 use core::cell::RefCell;
 
@@ -99,7 +99,7 @@ impl Chunks {
 
 /// The error that pass one found in a chunk, or an unclosed string if the text ends with this chunk.
 #[inline]
-pub(crate) fn chunk_fault(chunk: Chunk<'_>, found: &Found, carry: &Carry) -> Option<Fault> {
+pub(crate) fn chunk_fault(chunk: Chunk<'_>, found: &Violations, carry: &Carry) -> Option<Fault> {
     let unclosed = chunk.to == chunk.text.len() && carry.in_string();
     first_fault(chunk, found).or_else(|| unclosed.then(|| Fault::at_byte(ErrorKind::String, chunk.to)))
 }

@@ -15,10 +15,10 @@ use serde_core::ser::{self, Impossible, Serialize, SerializeMap, SerializeStruct
 
 /// Why a value was not bound. Its size is one word, so that results stay in registers.
 #[derive(Debug)]
-pub(super) struct InsertStop(pub(super) Box<Why>);
+pub(super) struct InsertStop(pub(super) Box<StopReason>);
 
 #[derive(Debug)]
-pub(super) enum Why {
+pub(super) enum StopReason {
     /// The value is nested, and has to become JSON.
     Nested,
     /// The value is not the next row number.
@@ -35,7 +35,7 @@ pub(super) enum Why {
     Type(String),
 }
 
-impl Why {
+impl StopReason {
     #[cold]
     pub(super) fn into_error(self, table: &str) -> Error {
         let message = match self {
@@ -51,9 +51,9 @@ impl Why {
     }
 }
 
-impl From<Why> for InsertStop {
+impl From<StopReason> for InsertStop {
     #[cold]
-    fn from(why: Why) -> Self {
+    fn from(why: StopReason) -> Self {
         Self(Box::new(why))
     }
 }
@@ -61,14 +61,14 @@ impl From<Why> for InsertStop {
 impl From<rusqlite::Error> for InsertStop {
     #[cold]
     fn from(error: rusqlite::Error) -> Self {
-        Why::Bind(error).into()
+        StopReason::Bind(error).into()
     }
 }
 
 impl Display for InsertStop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Why::Type(message) => f.write_str(message),
+            StopReason::Type(message) => f.write_str(message),
             _ => f.write_str("the value was not bound"),
         }
     }
@@ -79,7 +79,7 @@ impl std::error::Error for InsertStop {}
 impl ser::Error for InsertStop {
     #[cold]
     fn custom<T: Display>(message: T) -> Self {
-        Why::Type(message.to_string()).into()
+        StopReason::Type(message.to_string()).into()
     }
 }
 
@@ -126,9 +126,9 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
     #[cold]
     fn new_field(&mut self, key: &str) -> Result<usize, InsertStop> {
         if self.statement.is_some() {
-            return Err(Why::NewKey(key.to_owned()).into());
+            return Err(StopReason::NewKey(key.to_owned()).into());
         }
-        self.plan.add(key, self.info).map_err(Why::Table)?;
+        self.plan.add(key, self.info).map_err(StopReason::Table)?;
         Ok(self.plan.len() - 1)
     }
 
@@ -144,7 +144,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
         let field = self.plan.field(place);
         let mut cell = CellSerializer { target, affinity: field.affinity, info: self.info, column: field.column };
         match value.serialize(&mut cell) {
-            Err(InsertStop(why)) if matches!(*why, Why::Nested) => cell.nested(value, &mut self.plan.json),
+            Err(InsertStop(why)) if matches!(*why, StopReason::Nested) => cell.nested(value, &mut self.plan.json),
             done => done,
         }
     }
@@ -161,7 +161,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
             return Ok(());
         }
         self.plan.is_sparse = true;
-        Err(Why::Sparse.into())
+        Err(StopReason::Sparse.into())
     }
 }
 
@@ -171,7 +171,7 @@ macro_rules! refuse {
         $(
             #[cold]
             fn $method(self $($(, _: $type)+)?) -> Result<$ok, InsertStop> {
-                Err(Why::Type("a row must be a struct, or a map with texts as keys".into()).into())
+                Err(StopReason::Type("a row must be a struct, or a map with texts as keys".into()).into())
             }
         )*
     };
@@ -337,7 +337,7 @@ impl CellSerializer<'_, '_> {
     fn put(&mut self, value: Value<'_>) -> Result<(), InsertStop> {
         match &mut self.target {
             Target::Next(number) if value == Value::Integer(*number) => Ok(()),
-            Target::Next(_) => Err(Why::NotNext.into()),
+            Target::Next(_) => Err(StopReason::NotNext.into()),
             Target::Parameter(statement, parameter) => {
                 if self.affinity.fit(value) == Fit::Changes {
                     return Err(self.unfit(value));
@@ -349,7 +349,7 @@ impl CellSerializer<'_, '_> {
 
     #[cold]
     fn unfit(&self, value: Value<'_>) -> InsertStop {
-        Why::Table(unfit(&self.info.name, &self.info.columns[self.column].name, value)).into()
+        StopReason::Table(unfit(&self.info.name, &self.info.columns[self.column].name, value)).into()
     }
 
     #[inline]
@@ -366,8 +366,8 @@ impl CellSerializer<'_, '_> {
     /// bound as the value that its text denotes.
     fn nested<T: ?Sized + Serialize>(&mut self, value: &T, json: &mut Vec<u8>) -> Result<(), InsertStop> {
         json.clear();
-        jird::ser::to_vec_in(value, json).map_err(|error| Why::Type(error.to_string()))?;
-        let text = core::str::from_utf8(json).map_err(|error| Why::Type(error.to_string()))?;
+        jird::ser::to_vec_in(value, json).map_err(|error| StopReason::Type(error.to_string()))?;
+        let text = core::str::from_utf8(json).map_err(|error| StopReason::Type(error.to_string()))?;
         let field = Field::from_raw(text);
         match (field.kind(), field.as_number(), field.as_bool(), field.as_str()) {
             (_, Some(number), ..) => self.number(Numeral::Text(number)),
@@ -392,7 +392,7 @@ macro_rules! cells {
     (nested: $($method:ident($($type:ty),*) -> $ok:ty;)*) => {
         $(
             fn $method(self, $(_: $type),*) -> Result<$ok, InsertStop> {
-                Err(Why::Nested.into())
+                Err(StopReason::Nested.into())
             }
         )*
     };
@@ -473,7 +473,7 @@ impl Serializer for &mut CellSerializer<'_, '_> {
     #[inline]
     fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), InsertStop> {
         // Raw text, which only the engine can read.
-        if name == RAW_TEXT { Err(Why::Nested.into()) } else { value.serialize(self) }
+        if name == RAW_TEXT { Err(StopReason::Nested.into()) } else { value.serialize(self) }
     }
 
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
@@ -483,6 +483,6 @@ impl Serializer for &mut CellSerializer<'_, '_> {
         _: &'static str,
         _: &T,
     ) -> Result<(), InsertStop> {
-        Err(Why::Nested.into())
+        Err(StopReason::Nested.into())
     }
 }

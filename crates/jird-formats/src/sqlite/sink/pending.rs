@@ -1,7 +1,7 @@
 //! The sink's rows that wait until a statement is full, and how they are written.
 
 use super::table::Form;
-use super::{SqliteSink, insert_failed, seen, unfit};
+use super::{SqliteSink, insert_failed, unfit, value_kinds};
 use crate::cell::Cell;
 use crate::error::{Error, ErrorKind};
 use crate::rows::Row;
@@ -86,7 +86,7 @@ impl SqliteSink<'_> {
                 return Err(not_base64(&column.name, text));
             }
             let value = value::of_cell(cell, &mut self.pending.scratch);
-            column.seen |= seen::of(cell, value);
+            column.seen |= value_kinds::of(cell, value);
             self.report.exact_as_text += u64::from(matches!((cell, value), (Cell::Number(_), Value::Text(_))));
             match column.affinity.fit(value) {
                 Fit::Same => {}

@@ -1,6 +1,6 @@
 //! The sink's table: what exists, what is created, and which column belongs to which key.
 
-use super::{Mode, SqliteSink, seen};
+use super::{Mode, SqliteSink, value_kinds};
 use crate::error::{Error, ErrorKind};
 use crate::rows::VALUE;
 use crate::sqlite::affinity::Affinity;
@@ -165,13 +165,13 @@ impl<'c> SqliteSink<'c> {
         for column in definition.columns_mut().iter_mut().filter(|column| column.storage == StorageType::Any) {
             column.storage = match seen.get(column.name.as_str()).copied().unwrap_or(0) {
                 // A single key of type `INTEGER` would become the row number, which it is not in this table.
-                seen::INTEGER if key == [column.name.as_str()] => StorageType::Any,
-                seen::INTEGER => StorageType::Integer,
-                seen::REAL => StorageType::Real,
-                seen if seen == seen::INTEGER | seen::REAL => StorageType::Number,
-                seen::JSON => StorageType::Json,
-                seen if seen != 0 && seen & !(seen::TEXT | seen::JSON) == 0 => StorageType::Text,
-                seen::BLOB => StorageType::Blob,
+                value_kinds::INTEGER if key == [column.name.as_str()] => StorageType::Any,
+                value_kinds::INTEGER => StorageType::Integer,
+                value_kinds::REAL => StorageType::Real,
+                seen if seen == value_kinds::INTEGER | value_kinds::REAL => StorageType::Number,
+                value_kinds::JSON => StorageType::Json,
+                seen if seen != 0 && seen & !(value_kinds::TEXT | value_kinds::JSON) == 0 => StorageType::Text,
+                value_kinds::BLOB => StorageType::Blob,
                 _ => StorageType::Any,
             };
         }

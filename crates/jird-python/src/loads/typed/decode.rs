@@ -1,6 +1,6 @@
 //! The walk over a text by a plan.
 
-use super::decoder::{Decoder, Got, wanted};
+use super::decoder::{DecodeResult, Decoder, wanted};
 use super::fault::Fault;
 use super::plan::{Plan, Step, Union};
 use super::{objects, scalars, times};
@@ -26,7 +26,7 @@ pub(super) fn decode<'py>(plan: &Plan, mut builder: Builder<'_, 'py>, value: Val
 
 impl<'py> Decoder<'_, 'py> {
     #[inline]
-    pub(super) fn value(&mut self, step: usize, value: Value<'_>) -> Got<'py> {
+    pub(super) fn value(&mut self, step: usize, value: Value<'_>) -> DecodeResult<'py> {
         let plan = self.plan;
         let py = self.py;
         let made = match (&plan.steps[step], value.kind()) {
@@ -52,7 +52,7 @@ impl<'py> Decoder<'_, 'py> {
 
     /// What `loads` makes of it without a type.
     #[inline(never)]
-    pub(super) fn any(&mut self, value: Value<'_>) -> Got<'py> {
+    pub(super) fn any(&mut self, value: Value<'_>) -> DecodeResult<'py> {
         // The builder has a pause of its own, which is over when code of Python runs.
         let was_paused = self.pause.take().is_some();
         let made = self.builder.whole(value);
@@ -61,7 +61,7 @@ impl<'py> Decoder<'_, 'py> {
     }
 
     #[inline(never)]
-    fn list(&mut self, step: &Step, of: usize, array: Value<'_>) -> Got<'py> {
+    fn list(&mut self, step: &Step, of: usize, array: Value<'_>) -> DecodeResult<'py> {
         self.builder.stack.check()?;
         let mut list = List::hidden(self.py, array.len()).ok_or_else(|| Fault::fetch(self.py))?;
         for element in array.elements() {
@@ -76,7 +76,7 @@ impl<'py> Decoder<'_, 'py> {
 
     /// What is less frequent.
     #[inline(never)]
-    fn other(&mut self, step: &Step, kind: Kind, value: Value<'_>) -> Got<'py> {
+    fn other(&mut self, step: &Step, kind: Kind, value: Value<'_>) -> DecodeResult<'py> {
         self.builder.stack.check()?;
         let py = self.py;
         match (step, kind) {
@@ -124,7 +124,7 @@ impl<'py> Decoder<'_, 'py> {
         array.elements().map(|element| self.value(of, element)).collect()
     }
 
-    fn dict(&mut self, key_step: usize, of: usize, object: Value<'_>) -> Got<'py> {
+    fn dict(&mut self, key_step: usize, of: usize, object: Value<'_>) -> DecodeResult<'py> {
         let py = self.py;
         let mut dict = Dict::new(py, object.len()).ok_or_else(|| Fault::fetch(py))?;
         let plan = self.plan;
@@ -140,7 +140,7 @@ impl<'py> Decoder<'_, 'py> {
         Ok(dict.finish())
     }
 
-    fn union(&mut self, union: &Union, kind: Kind, value: Value<'_>) -> Got<'py> {
+    fn union(&mut self, union: &Union, kind: Kind, value: Value<'_>) -> DecodeResult<'py> {
         let number = match kind {
             Kind::Null => 0,
             Kind::Bool => 1,
@@ -171,7 +171,7 @@ impl<'py> Decoder<'_, 'py> {
     }
 
     #[cold]
-    fn other_int(&mut self, value: Value<'_>) -> Got<'py> {
+    fn other_int(&mut self, value: Value<'_>) -> DecodeResult<'py> {
         if value.is_integer() {
             return self.any(value);
         }

@@ -7,7 +7,7 @@ use crate::raw::collect::Pause;
 use pyo3::prelude::*;
 
 /// A value, or why there is none.
-pub(super) type Got<'py> = Result<Bound<'py, PyAny>, Fault>;
+pub(super) type DecodeResult<'py> = Result<Bound<'py, PyAny>, Fault>;
 
 /// The state of the walk. Its recursion is bounded: a text of the default policy has at most 1024 levels, and the stack
 /// is looked at.

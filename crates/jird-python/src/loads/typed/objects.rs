@@ -1,8 +1,8 @@
 //! Values with named fields: instances of classes, typed dicts, named tuples.
 
-use super::decoder::{Decoder, Got};
+use super::decoder::{DecodeResult, Decoder};
 use super::fault::Fault;
-use super::plan::{Absent, Field, How, Object};
+use super::plan::{Absent, Construction, Field, Object};
 use crate::raw::make::{self, Keeps};
 use crate::raw::objects::{self, Slots};
 use jird::{Kind, Value};
@@ -11,18 +11,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 /// The object that is made of `value`, which is an object or array.
-pub(super) fn object<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, value: Value<'_>) -> Got<'py> {
+pub(super) fn object<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, value: Value<'_>) -> DecodeResult<'py> {
     decoder.builder.stack.check()?;
     let py = decoder.py;
     let is_of_kind = match value.kind() {
         Kind::Object => !object.is_array,
-        _ => object.is_array || matches!(object.how, How::Tuple | How::Positions),
+        _ => object.is_array || matches!(object.how, Construction::Tuple | Construction::Positions),
     };
     if !is_of_kind {
         return Err(Fault::expected(&not_this(object), value));
     }
     let made = match &object.how {
-        How::Slots(slots) => in_slots(decoder, object, slots, value)?,
+        Construction::Slots(slots) => in_slots(decoder, object, slots, value)?,
         _ => gathered(decoder, object, value)?,
     };
     if object.has_post {
@@ -38,12 +38,12 @@ fn not_this(object: &Object) -> String {
 
 /// Which fields have a value.
 #[derive(Default)]
-struct Seen {
+struct FieldSet {
     first: u64,
     others: Vec<u64>,
 }
 
-impl Seen {
+impl FieldSet {
     #[inline(always)]
     fn add(&mut self, index: usize) {
         if index < 64 {
@@ -74,8 +74,8 @@ fn fields<'py>(
     object: &Object,
     value: Value<'_>,
     mut found: impl FnMut(&mut Decoder<'_, 'py>, usize, &Field, Bound<'py, PyAny>),
-) -> Result<Seen, Fault> {
-    let mut seen = Seen::default();
+) -> Result<FieldSet, Fault> {
+    let mut seen = FieldSet::default();
     if value.kind() == Kind::Array {
         if value.len() > object.fields.len() {
             let words =
@@ -129,7 +129,12 @@ fn absent<'py>(
     }
 }
 
-fn in_slots<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, slots: &Slots, value: Value<'_>) -> Got<'py> {
+fn in_slots<'py>(
+    decoder: &mut Decoder<'_, 'py>,
+    object: &Object,
+    slots: &Slots,
+    value: Value<'_>,
+) -> DecodeResult<'py> {
     let py = decoder.py;
     let mut instance = slots.instance(py)?;
     let mut is_flat = object.is_struct;
@@ -154,7 +159,7 @@ fn in_slots<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, slots: &Slots,
 }
 
 /// Gathers the values in the order of the fields, whatever order the text has, and makes the object of them.
-fn gathered<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, value: Value<'_>) -> Got<'py> {
+fn gathered<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, value: Value<'_>) -> DecodeResult<'py> {
     let base = decoder.gathered.len();
     decoder.gathered.resize_with(base + object.fields.len(), || None);
     let seen = fields(decoder, object, value, |decoder, index, _, made| decoder.gathered[base + index] = Some(made));
@@ -168,8 +173,8 @@ fn made_of<'py>(
     object: &Object,
     value: Value<'_>,
     base: usize,
-    seen: &Seen,
-) -> Got<'py> {
+    seen: &FieldSet,
+) -> DecodeResult<'py> {
     let py = decoder.py;
     for (index, field) in object.fields.iter().enumerate() {
         if !seen.has(index) {
@@ -185,28 +190,28 @@ fn made_of<'py>(
     });
     let raised = |error| Fault::raised(py, error, value);
     match &object.how {
-        How::Tuple | How::Positions => {
+        Construction::Tuple | Construction::Positions => {
             let values = named.map(|(_, made)| made).collect::<Vec<_>>();
             let values = PyTuple::new(py, values)?;
             match object.how {
-                How::Tuple => Ok(objects::tuple(class, &values)?),
+                Construction::Tuple => Ok(objects::tuple(class, &values)?),
                 _ => class.call1(values).map_err(raised),
             }
         }
-        How::Dict | How::Call => {
+        Construction::Dict | Construction::Call => {
             let dict = PyDict::new(py);
             named.try_for_each(|(name, made)| dict.set_item(name, made))?;
             match object.how {
-                How::Dict => Ok(dict.into_any()),
+                Construction::Dict => Ok(dict.into_any()),
                 _ => class.call((), Some(&dict)).map_err(raised),
             }
         }
-        How::Attributes | How::Slots(_) => {
+        Construction::Attributes | Construction::Slots(_) => {
             let instance = objects::bare(class)?;
             named.try_for_each(|(name, made)| objects::set_attribute(&instance, name, &made)).map_err(raised)?;
             Ok(instance)
         }
-        How::Set => {
+        Construction::Set => {
             let instance = objects::bare(class)?;
             named.try_for_each(|(name, made)| instance.setattr(name, made)).map_err(raised)?;
             Ok(instance)

@@ -67,7 +67,7 @@ pub(super) struct Choice {
 }
 
 /// How an instance is made.
-pub(super) enum How {
+pub(super) enum Construction {
     /// A dict of the fields that are there.
     Dict,
     /// `tuple.__new__`
@@ -87,7 +87,7 @@ pub(super) enum How {
 /// A value with named fields.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of the class")]
 pub(super) struct Object {
-    pub(super) how: How,
+    pub(super) how: Construction,
     pub(super) class: Py<PyType>,
     pub(super) fields: Box<[Field]>,
     /// Indexes of fields by their keys, if there are many.
@@ -158,7 +158,7 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     let has_hash = wanted.hash().is_ok();
     if has_hash
         && let Some(found) = plans.get_item(wanted)?
-        && let Ok(kept) = found.cast_into::<Kept>()
+        && let Ok(kept) = found.cast_into::<PlanObject>()
     {
         return Ok(Arc::clone(&kept.get().0));
     }
@@ -171,14 +171,14 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
         if plans.len() >= PLANS_MAX {
             plans.clear();
         }
-        plans.set_item(wanted, Kept(Arc::clone(&plan)))?;
+        plans.set_item(wanted, PlanObject(Arc::clone(&plan)))?;
     }
     Ok(plan)
 }
 
 /// A plan in a dict of Python, whose keys are types as they compare themselves.
 #[pyclass(frozen, module = "jird._jird", name = "_Plan")]
-struct Kept(Arc<Plan>);
+struct PlanObject(Arc<Plan>);
 
 /// An item of a step.
 fn item<'py>(step: &Bound<'py, PyTuple>, index: usize) -> PyResult<Bound<'py, PyAny>> {
@@ -289,15 +289,15 @@ impl Object {
         }
         let how: String = item(step, 1)?.extract()?;
         let how = match how.as_str() {
-            "dict" => How::Dict,
-            "tuple" => How::Tuple,
-            "positions" => How::Positions,
-            "call" => How::Call,
-            "attributes" => How::Attributes,
-            "set" => How::Set,
+            "dict" => Construction::Dict,
+            "tuple" => Construction::Tuple,
+            "positions" => Construction::Positions,
+            "call" => Construction::Call,
+            "attributes" => Construction::Attributes,
+            "set" => Construction::Set,
             "slots" => {
                 let names = fields.iter().filter_map(|field| Some(field.attribute.as_ref()?.bind(py).clone()));
-                Slots::of(&class, &names.collect::<Vec<_>>()).map_or(How::Attributes, How::Slots)
+                Slots::of(&class, &names.collect::<Vec<_>>()).map_or(Construction::Attributes, Construction::Slots)
             }
             other => return Err(PyTypeError::new_err(format!("no instance is made by {other}"))),
         };

@@ -1,6 +1,6 @@
 //! Strings and numbers that stand for something else, and the choice by a tag.
 
-use super::decoder::{Decoder, Got, wanted};
+use super::decoder::{DecodeResult, Decoder, wanted};
 use super::fault::Fault;
 use super::plan::{Choice, Step, Union};
 use super::times;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyTuple};
 
 /// The member of an enum, or value of a `Literal`.
-pub(super) fn choice<'py>(decoder: &mut Decoder<'_, 'py>, choice: &Choice, value: Value<'_>) -> Got<'py> {
+pub(super) fn choice<'py>(decoder: &mut Decoder<'_, 'py>, choice: &Choice, value: Value<'_>) -> DecodeResult<'py> {
     let py = decoder.py;
     let found = match value.kind() {
         Kind::String => value.as_str().and_then(|text| choice.strings.get(&*text)),
@@ -68,7 +68,7 @@ pub(super) fn tagged(union: &Union, object: Value<'_>, keeps: Keeps) -> Result<u
 }
 
 /// `decimal.Decimal` of a number's text, or of a string.
-pub(super) fn decimal<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> Got<'py> {
+pub(super) fn decimal<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> DecodeResult<'py> {
     let text = value.as_number().map(|number| number.text().into()).or_else(|| value.as_str());
     let text = text.ok_or_else(|| Fault::expected(&wanted(&Step::Decimal(class.clone_ref(decoder.py))), value))?;
     class.bind(decoder.py).call1((&*text,)).map_err(|error| {
@@ -81,7 +81,7 @@ pub(super) fn decimal<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, va
 }
 
 /// `uuid.UUID` of its usual form.
-pub(super) fn uuid<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> Got<'py> {
+pub(super) fn uuid<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> DecodeResult<'py> {
     let py = decoder.py;
     let text = value.as_str().unwrap_or_default();
     let Some(number) = uuid_number(text.as_bytes()) else {
@@ -111,7 +111,7 @@ fn uuid_number(text: &[u8]) -> Option<u128> {
 }
 
 /// What a key of a dict stands for.
-pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'_>) -> Got<'py> {
+pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'_>) -> DecodeResult<'py> {
     let py = decoder.py;
     match step {
         Step::Choice(choice) => {

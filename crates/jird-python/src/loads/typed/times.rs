@@ -1,6 +1,6 @@
 //! Dates, times and durations, from RFC 3339 and ISO 8601.
 
-use super::decoder::{Got, wanted};
+use super::decoder::{DecodeResult, wanted};
 use super::fault::Fault;
 use super::plan::Step;
 use jird::Value;
@@ -10,7 +10,7 @@ use pyo3::types::{PyDate, PyDateTime, PyDelta, PyTime, PyTzInfo};
 const DAY: i64 = 24 * 60 * 60;
 
 /// The `datetime`, `date`, `time` or `timedelta` that a string stands for.
-pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> Got<'py> {
+pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> DecodeResult<'py> {
     let text = value.as_str().unwrap_or_default();
     let mut text = Text(text.as_bytes());
     // Python refuses what is not in the calendar.

@@ -8,7 +8,7 @@ use crate::run::facts;
 use crate::scan::bad::BadSink;
 use crate::setup::inputs::Inputs;
 use crate::setup::options::Options;
-use crate::sql::{self, Asks, Parsed};
+use crate::sql::{self, Parsed, Purpose};
 use crate::types::FieldTypes;
 use jird_formats::files::OnError;
 use std::io::Write;
@@ -39,20 +39,20 @@ impl Query {
     ) -> Result<(), Error> {
         let mut inputs = Inputs::new(&self.inputs, self.named.as_deref(), &self.options, &self.progress);
         match (&parsed.asks, &self.parted) {
-            (Asks::Copy(_), _) if !self.copies => return Err(Error::sql("`copy` is for the command line")),
+            (Purpose::Copy(_), _) if !self.copies => return Err(Error::sql("`copy` is for the command line")),
             #[cfg(feature = "cluster")]
             (_, Some(_)) if self.cluster.is_some() => {
                 return Err(Error::sql("a cluster writes no parts: run `copy` with partition_by without it"));
             }
-            (Asks::Copy(_), Some(parted)) => {
+            (Purpose::Copy(_), Some(parted)) => {
                 return self.run_parsed(&parsed.sorted_by(&parted.by)?, &mut inputs, bad, out, report);
             }
-            (Asks::Rows | Asks::Plan | Asks::Copy(_), _) => {
+            (Purpose::Rows | Purpose::Plan | Purpose::Copy(_), _) => {
                 return self.run_parsed(parsed, &mut inputs, bad, out, report);
             }
             _ => {}
         }
-        inputs.repeats = parsed.asks == Asks::Summary;
+        inputs.repeats = parsed.asks == Purpose::Summary;
         let lines = self.of_lines();
         let mut is_first = true;
         let mut ask = |query: Parsed, out: &mut dyn Write| {
@@ -61,11 +61,11 @@ impl Query {
             lines.run_parsed(&query, &mut inputs, bad, out, report)
         };
         let (rows, beyond) = match &parsed.asks {
-            Asks::Names(names) => {
+            Purpose::Names(names) => {
                 let stream = [sql::STREAM.to_owned(), "files".to_owned(), self.inputs.join(" ")];
                 (facts::names(&[&[stream], &names[..]].concat()), 0)
             }
-            Asks::Summary => facts::summarize(&parsed.rows(), &mut ask)?,
+            Purpose::Summary => facts::summarize(&parsed.rows(), &mut ask)?,
             _ => facts::describe(parsed.rows(), &mut ask)?,
         };
         let (last, nothing, mut of_last) = (self.of_facts(), ["-".to_owned()], Report::default());

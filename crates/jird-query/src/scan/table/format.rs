@@ -1,7 +1,7 @@
 //! The file format: NDJSON, whose schema consists of the fields that the query names.
 
 use super::source::NdjsonSource;
-use crate::scan::shared::Shared;
+use crate::scan::shared::TableScan;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Our [`FileFormat`].
 #[derive(Debug)]
 pub(crate) struct NdjsonFormat {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<TableScan>,
     pub(crate) schema: SchemaRef,
 }
 

@@ -11,7 +11,7 @@ pub(crate) use source::NdjsonSource;
 pub(crate) use source::{has_lambda, note_scans};
 
 use crate::input::Input;
-use crate::scan::shared::Shared;
+use crate::scan::shared::TableScan;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -36,7 +36,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(input: Input, shared: Arc<Shared>, schema: SchemaRef) -> Self {
+    pub(crate) fn new(input: Input, shared: Arc<TableScan>, schema: SchemaRef) -> Self {
         Self { input, format: NdjsonFormat { shared, schema } }
     }
 

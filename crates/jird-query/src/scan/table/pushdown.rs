@@ -2,7 +2,7 @@
 //! them with `and`, `or` and `not`.
 
 use crate::functions::PredicateUdf;
-use crate::scan::shared::{Shared, Told};
+use crate::scan::shared::{TableScan, VirtualColumn};
 use crate::sql::{Rep, map_slots};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, NotExpr};
@@ -12,7 +12,11 @@ use std::sync::Arc;
 
 /// The predicate that a condition on fields of records stands for, with columns of the table as slots; or that of one on
 /// fields that tell something. `None` for other conditions.
-pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &Shared, told: Option<Told>) -> Option<Predicate> {
+pub(super) fn predicate(
+    expr: &Arc<dyn PhysicalExpr>,
+    shared: &TableScan,
+    told: Option<VirtualColumn>,
+) -> Option<Predicate> {
     if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
         let make = match binary.op() {
             Operator::And => Predicate::And,

@@ -3,7 +3,7 @@
 use super::opener::NdjsonOpener;
 use super::pushdown;
 use crate::scan::batches::Plan;
-use crate::scan::shared::{Shared, Told, note};
+use crate::scan::shared::{TableScan, VirtualColumn, note};
 use crate::sql::each_slot;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -42,7 +42,7 @@ pub(crate) fn note_scans(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
 /// Our [`FileSource`].
 #[derive(Clone)]
 pub(crate) struct NdjsonSource {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<TableScan>,
     schema: TableSchema,
     projection: SplitProjection,
     /// The slots are columns of the table.
@@ -57,7 +57,7 @@ pub(crate) struct NdjsonSource {
 }
 
 impl NdjsonSource {
-    pub(crate) fn new(shared: Arc<Shared>, schema: TableSchema) -> Self {
+    pub(crate) fn new(shared: Arc<TableScan>, schema: TableSchema) -> Self {
         let projection = SplitProjection::unprojected(&schema);
         let metrics = ExecutionPlanMetricsSet::new();
         let notes = shared.notes();
@@ -149,7 +149,7 @@ impl FileSource for NdjsonSource {
         let mut source = self.clone();
         let take = |filter: Arc<dyn PhysicalExpr>| {
             // What rules out files is asked again of the records of the others: their folders may lack the key.
-            source.folders.extend(pushdown::predicate(&filter, &self.shared, Some(Told::Folder)));
+            source.folders.extend(pushdown::predicate(&filter, &self.shared, Some(VirtualColumn::Folder)));
             if source.take(filter) { PushedDown::Yes } else { PushedDown::No }
         };
         let answers: Vec<_> = filters.into_iter().map(take).collect();

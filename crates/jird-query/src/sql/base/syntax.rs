@@ -171,17 +171,17 @@ fn has_expr(part: &impl Visit, is_wanted: impl Fn(&Expr) -> bool) -> bool {
 
 /// Whether there is such an expression in something; the test is also given the number of subqueries around it.
 pub(crate) fn has_expr_within(part: &impl Visit, is_wanted: impl Fn(&Expr, usize) -> bool) -> bool {
-    part.visit(&mut Wanted { is_wanted, depth: 0 }).is_break()
+    part.visit(&mut ExprFinder { is_wanted, depth: 0 }).is_break()
 }
 
 /// Finds an expression.
-struct Wanted<F> {
+struct ExprFinder<F> {
     is_wanted: F,
     /// The number of subqueries around the current place.
     depth: usize,
 }
 
-impl<F: Fn(&Expr, usize) -> bool> Visitor for Wanted<F> {
+impl<F: Fn(&Expr, usize) -> bool> Visitor for ExprFinder<F> {
     type Break = ();
 
     fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {

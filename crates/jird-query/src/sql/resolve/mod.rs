@@ -6,7 +6,7 @@ pub(crate) mod grouped;
 pub(crate) mod kinds;
 pub(crate) mod predicate;
 mod required;
+pub(crate) mod required_keys;
 pub(crate) mod resolver;
 pub(crate) mod scope;
 pub(crate) mod uses;
-pub(crate) mod wanted;

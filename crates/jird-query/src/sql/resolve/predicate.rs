@@ -3,7 +3,7 @@
 
 use super::columns::FieldRef;
 use super::required;
-use super::resolver::{Context, Known, Records, Resolver};
+use super::resolver::{Context, FieldKnowledge, Records, Resolver};
 use super::scope::{Columns, Relation, Scope};
 use super::uses::{Leaf, Rep};
 use crate::base::error::Error;
@@ -64,7 +64,7 @@ impl Slots {
 pub fn condition(sql: &str) -> Result<Condition, Error> {
     let expr = expression(sql)?;
     let no_aggregates = |_: &str| false;
-    let nothing_known = Known::default();
+    let nothing_known = FieldKnowledge::default();
     let mut unread = Unread;
     let mut resolver = Resolver::new(&no_aggregates, &mut unread, &nothing_known, None);
     let columns = Columns::Any(resolver.source(STREAM));

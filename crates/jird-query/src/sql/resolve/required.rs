@@ -9,11 +9,11 @@ const LITERALS_MAX: usize = 8;
 /// Literals such that every matching text contains at least one of them. Empty if no such literals are known.
 pub(super) fn literals(pattern: &str) -> Vec<String> {
     let hir = regex_syntax::parse(pattern).ok();
-    hir.and_then(|hir| Known::of(&hir).needed()).unwrap_or_default()
+    hir.and_then(|hir| RequiredTexts::of(&hir).needed()).unwrap_or_default()
 }
 
 /// What is known of a part of a regular expression.
-enum Known {
+enum RequiredTexts {
     /// It matches exactly these texts.
     Exact(Vec<String>),
     /// Each match contains one of these texts.
@@ -21,7 +21,7 @@ enum Known {
     Nothing,
 }
 
-impl Known {
+impl RequiredTexts {
     fn of(hir: &Hir) -> Self {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => Self::Exact(vec![String::new()]),

@@ -6,7 +6,7 @@
 
 use super::columns::{ComputedRef, FieldRef, Resolved};
 use super::scope::{Columns, Scope, Tells, resolve};
-use super::uses::{Kept, Leaf, Narrowed, Need, NeedKind, Rep, SourceUse};
+use super::uses::{KindOfValues, Leaf, Narrowed, Need, NeedKind, Rep, SourceUse};
 use crate::base::error::Error;
 use crate::base::named::Named;
 use crate::sql::base::chain::chain;
@@ -39,7 +39,7 @@ pub(crate) enum Wants {
 /// What is known of the fields of the tables before the query is rewritten. At first it is what a schema says. Types
 /// that are inferred later may add to it, and then the query is rewritten again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct FieldKnowledge {
     /// The types of fields, by table. Those whose values have no common type are [`ColumnType::Json`].
     pub(crate) types: Vec<(String, Path, ColumnType)>,
 }
@@ -79,18 +79,18 @@ pub(crate) struct Resolver<'k> {
     /// Whether a function of this name is an aggregate.
     pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
     pub(crate) records: &'k mut dyn Records,
-    pub(crate) known: &'k Known,
+    pub(crate) known: &'k FieldKnowledge,
     /// What may be read, if not everything may.
     pub(crate) named: Option<&'k [Named]>,
 }
 
 /// The sources of a query, whose records can be asked.
-struct Asked<'a> {
+struct SourceKeys<'a> {
     sources: &'a [SourceUse],
     records: &'a mut dyn Records,
 }
 
-impl Tells for Asked<'_> {
+impl Tells for SourceKeys<'_> {
     fn has(&mut self, source: usize, key: &str) -> Result<bool, Error> {
         self.records.has(&self.sources[source].table, key)
     }
@@ -105,7 +105,7 @@ impl<'k> Resolver<'k> {
     pub(crate) fn new(
         aggregates: &'k dyn Fn(&str) -> bool,
         records: &'k mut dyn Records,
-        known: &'k Known,
+        known: &'k FieldKnowledge,
         named: Option<&'k [Named]>,
     ) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl Resolver<'_> {
         let Some(parts) = chain(expr) else { return Ok(None) };
         let written = expr.to_string();
         let Self { scopes, sources, records, .. } = self;
-        let resolved = resolve(scopes, &parts, &written, &mut Asked { sources, records: *records })?;
+        let resolved = resolve(scopes, &parts, &written, &mut SourceKeys { sources, records: *records })?;
         self.reaches_out |= match &resolved {
             Some(Resolved::Field(FieldRef { local, .. }) | Resolved::Computed(ComputedRef { local, .. })) => !local,
             None => false,
@@ -278,19 +278,19 @@ impl Resolver<'_> {
 
     /// The numbers of JSON text; what is left out is counted for the note on `written`.
     pub(crate) fn only_numbers(&mut self, json: Expr, written: &str) -> Expr {
-        let index = self.narrowed(written, Kept::Numbers);
+        let index = self.narrowed(written, KindOfValues::Numbers);
         call(ONLY_NUMBERS, vec![json, index])
     }
 
     /// The number of a new call that uses only some values of an expression.
-    pub(crate) fn narrowed(&mut self, written: &str, to: Kept) -> Expr {
+    pub(crate) fn narrowed(&mut self, written: &str, to: KindOfValues) -> Expr {
         self.narrowed.push(Narrowed { written: written.to_owned(), to });
         number(self.narrowed.len() - 1)
     }
 
     /// The numbers of JSON text as doubles.
     pub(crate) fn numbers(&mut self, json: Expr, written: &str) -> Expr {
-        let index = self.narrowed(written, Kept::Numbers);
+        let index = self.narrowed(written, KindOfValues::Numbers);
         call("number", vec![call(ONLY_NUMBERS, vec![json, index, number(1)])])
     }
 }

@@ -148,12 +148,12 @@ pub(crate) enum OutputKind {
 pub(crate) struct Narrowed {
     /// The expression as the SQL writes it.
     pub(crate) written: String,
-    pub(crate) to: Kept,
+    pub(crate) to: KindOfValues,
 }
 
 /// The values that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum KindOfValues {
     Numbers,
     Times,
     Texts,

@@ -13,7 +13,7 @@ use crate::sql::base::literal::{is_long, literal};
 use crate::sql::base::syntax::{quote, quoted, take_names};
 use crate::sql::base::times::is_time;
 use crate::sql::resolve::columns::{Derived, DerivedKind};
-use crate::sql::resolve::resolver::{Context, Known, Records, Resolver};
+use crate::sql::resolve::resolver::{Context, FieldKnowledge, Records, Resolver};
 use crate::sql::resolve::uses::{Output, OutputKind, Rep, Rewritten, Style};
 use crate::sql::text::ordered_groups::order_groups;
 use crate::sql::text::{counted, supported, views};
@@ -29,7 +29,7 @@ pub(crate) fn rewrite(
     mut query: Box<Query>,
     aggregates: &dyn Fn(&str) -> bool,
     records: &mut dyn Records,
-    known: &Known,
+    known: &FieldKnowledge,
     style: Style,
     named: Option<&[Named]>,
 ) -> Result<Rewritten, Error> {

@@ -18,7 +18,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// What is wanted of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum Purpose {
     Rows,
     /// How it would run.
     Plan,
@@ -37,7 +37,7 @@ pub(crate) enum Asks {
 pub(crate) struct Parsed {
     pub(crate) views: Vec<View>,
     pub(crate) query: Box<Query>,
-    pub(crate) asks: Asks,
+    pub(crate) asks: Purpose,
 }
 
 impl Parsed {
@@ -50,7 +50,7 @@ impl Parsed {
         }
         views.append(&mut self.views);
         let views = Views::new(files, views)?;
-        if let Asks::Names(names) = &mut self.asks {
+        if let Purpose::Names(names) = &mut self.asks {
             names.extend(views.described());
         }
         views.expand(&mut self.query)
@@ -58,13 +58,13 @@ impl Parsed {
 
     /// The rows of the same query.
     pub(crate) fn rows(&self) -> Self {
-        Self { asks: Asks::Rows, ..self.clone() }
+        Self { asks: Purpose::Rows, ..self.clone() }
     }
 
     /// All rows of a table.
     pub(crate) fn all_of(table: &str) -> Result<Self, Error> {
         let query = plain_query(&format!("select * from {}", quoted(table)))?;
-        Ok(Self { views: Vec::new(), query, asks: Asks::Rows })
+        Ok(Self { views: Vec::new(), query, asks: Purpose::Rows })
     }
 
     /// The same rows, sorted by these columns first and then as they were. Sort keys that are not columns become
@@ -95,7 +95,7 @@ impl Parsed {
             None => around(&format!("select {figures} from (select 1) as {table}"), self.query.clone())?,
         };
         spelling::plain(&mut *query)?;
-        Ok(Self { views: Vec::new(), query, asks: Asks::Rows })
+        Ok(Self { views: Vec::new(), query, asks: Purpose::Rows })
     }
 }
 
@@ -103,7 +103,7 @@ impl CopyTo {
     /// What the query `sql` copies to, if it is a query that copies. Its errors are reported when it runs.
     pub fn of(sql: &str) -> Option<Self> {
         match parse(sql).ok()?.asks {
-            Asks::Copy(to) => Some(to),
+            Purpose::Copy(to) => Some(to),
             _ => None,
         }
     }
@@ -119,14 +119,14 @@ pub(crate) fn parse(sql: &str) -> Result<Parsed, Error> {
     let views = views(statements, "one query at a time: before it, there may be `create view … as …;`")?;
     let (asks, mut query) = match (asks, last) {
         (asks, Statement::Query(query)) => (asks, query),
-        (Asks::Rows, Statement::Explain { statement, analyze: false, .. }) => match *statement {
-            Statement::Query(query) => (Asks::Plan, query),
+        (Purpose::Rows, Statement::Explain { statement, analyze: false, .. }) => match *statement {
+            Statement::Query(query) => (Purpose::Plan, query),
             _ => return Err(Error::sql("only `select` can be explained")),
         },
-        (Asks::Rows, Statement::Explain { .. }) => {
+        (Purpose::Rows, Statement::Explain { .. }) => {
             return Err(Error::sql("`explain analyze`: run the query with --stats"));
         }
-        (Asks::Rows, Statement::CreateView(_)) => {
+        (Purpose::Rows, Statement::CreateView(_)) => {
             return Err(Error::sql("a query must follow the views, as in `create view v as …; from v`"));
         }
         _ => return Err(Error::sql("only `select` (and `with … select`) is understood")),
@@ -140,9 +140,9 @@ fn definitions(sql: &str) -> Result<Vec<View>, Error> {
     views(statements(sql.trim_start_matches('\u{feff}'))?, "definitions are `create view … as …;` and nothing else")
 }
 
-fn views(statements: Vec<(Asks, Statement)>, not_a_view: &str) -> Result<Vec<View>, Error> {
+fn views(statements: Vec<(Purpose, Statement)>, not_a_view: &str) -> Result<Vec<View>, Error> {
     let view = |statement| match statement {
-        (Asks::Rows, Statement::CreateView(mut view)) => {
+        (Purpose::Rows, Statement::CreateView(mut view)) => {
             let written = view.query.to_string();
             spelling::plain(&mut *view.query)?;
             View::new(view, written)
@@ -156,7 +156,7 @@ fn views(statements: Vec<(Asks, Statement)>, not_a_view: &str) -> Result<Vec<Vie
 }
 
 /// Parses the statements of a text, with semicolons between them.
-fn statements(sql: &str) -> Result<Vec<(Asks, Statement)>, Error> {
+fn statements(sql: &str) -> Result<Vec<(Purpose, Statement)>, Error> {
     let tokens = tokens_of(sql)?;
     let parts = tokens.split(|token| token.token == Token::SemiColon);
     let begun = |part: &[TokenWithSpan]| part.iter().position(|token| !matches!(token.token, Token::Whitespace(_)));
@@ -164,7 +164,7 @@ fn statements(sql: &str) -> Result<Vec<(Asks, Statement)>, Error> {
 }
 
 /// Parses one statement, which begins with a word.
-fn statement(tokens: &[TokenWithSpan]) -> Result<(Asks, Statement), Error> {
+fn statement(tokens: &[TokenWithSpan]) -> Result<(Purpose, Statement), Error> {
     check_depth(tokens)?;
     let wrong = |error: ParserError| Error::parser(&error);
     let (asks, tokens) = asked(tokens)?;
@@ -177,21 +177,21 @@ fn statement(tokens: &[TokenWithSpan]) -> Result<(Asks, Statement), Error> {
 }
 
 /// What a statement asks for, and the query that it asks it of. `describe errors` is `describe select * from errors`.
-fn asked(tokens: &[TokenWithSpan]) -> Result<(Asks, Vec<TokenWithSpan>), Error> {
+fn asked(tokens: &[TokenWithSpan]) -> Result<(Purpose, Vec<TokenWithSpan>), Error> {
     let words: Vec<_> = tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).map(word).collect();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let asks = match &words[..] {
         ["show", "tables"] | ["show", "all", "tables"] | ["describe" | "desc"] => {
-            return Ok((Asks::Names(Vec::new()), tokens_of("select 1")?));
+            return Ok((Purpose::Names(Vec::new()), tokens_of("select 1")?));
         }
         ["show", ..] => return Err(Error::sql("`show tables` shows names; `describe` shows the columns of one")),
         ["copy", ..] => {
             let (query, to) = copy(&tokens[1..])?;
-            return Ok((Asks::Copy(to), whole(query)?));
+            return Ok((Purpose::Copy(to), whole(query)?));
         }
-        ["describe" | "desc", ..] => Asks::Description,
-        ["summarize" | "summarise", ..] => Asks::Summary,
-        _ => return Ok((Asks::Rows, tokens.to_vec())),
+        ["describe" | "desc", ..] => Purpose::Description,
+        ["summarize" | "summarise", ..] => Purpose::Summary,
+        _ => return Ok((Purpose::Rows, tokens.to_vec())),
     };
     Ok((asks, whole(tokens[1..].to_vec())?))
 }

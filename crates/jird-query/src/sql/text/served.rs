@@ -2,7 +2,7 @@
 //!
 //! Planning a query takes time, memory and stack, which nothing bounds but the text of the query.
 
-use super::parse::{Asks, Parsed};
+use super::parse::{Parsed, Purpose};
 use crate::base::error::Error;
 use sqlparser::ast::{ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations};
 use std::collections::HashMap;
@@ -20,12 +20,12 @@ pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
         return Err(Error::sql("one query at a time"));
     }
     let asks = match parsed.asks {
-        Asks::Rows => None,
-        Asks::Plan => Some("explain"),
-        Asks::Description => Some("describe"),
-        Asks::Summary => Some("summarize"),
-        Asks::Copy(_) => Some("copy"),
-        Asks::Names(_) => Some("show tables"),
+        Purpose::Rows => None,
+        Purpose::Plan => Some("explain"),
+        Purpose::Description => Some("describe"),
+        Purpose::Summary => Some("summarize"),
+        Purpose::Copy(_) => Some("copy"),
+        Purpose::Names(_) => Some("show tables"),
     };
     if let Some(asks) = asks {
         return Err(Error::sql(format!("`{asks}` is for the command line")));

@@ -14,7 +14,7 @@ use crate::sql::base::functions::{
 use crate::sql::base::literal::literal;
 use crate::sql::base::syntax::{arguments, arguments_mut, call, function_name, string};
 use crate::sql::resolve::resolver::{Context, Wants};
-use crate::sql::resolve::uses::Kept;
+use crate::sql::resolve::uses::KindOfValues;
 use crate::sql::text::plain::plain_expression;
 use jird::record::Literal;
 use sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
@@ -132,7 +132,7 @@ impl dyn Walk<'_> + '_ {
         if name == "unnest" {
             let Expr::Function(function) = expr else { return Ok(None) };
             for array in arguments_mut(function) {
-                let index = self.resolver().narrowed(&written, Kept::Arrays);
+                let index = self.resolver().narrowed(&written, KindOfValues::Arrays);
                 *array = call(ONLY_ARRAYS, vec![array.clone(), index]);
             }
             *expr = call("unnest", vec![expr.clone()]);

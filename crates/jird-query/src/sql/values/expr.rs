@@ -15,7 +15,7 @@ use crate::sql::base::times::{is_span, is_time, is_type_of_spans};
 use crate::sql::resolve::columns::{DerivedKind, Resolved};
 use crate::sql::resolve::kinds::MAKING_ARRAYS;
 use crate::sql::resolve::resolver::{Context, Wants};
-use crate::sql::resolve::uses::{Kept, Rep};
+use crate::sql::resolve::uses::{KindOfValues, Rep};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType, DateTimeField, Expr, Query, UnaryOperator, Value,
@@ -64,7 +64,7 @@ impl dyn Walk<'_> + '_ {
                 let form = self.any(inner, context)?;
                 // `try_cast` is written where some texts are not JSON: they need no note.
                 let is_tried = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
-                let index = if is_tried { null() } else { self.resolver().narrowed(&written, Kept::Json) };
+                let index = if is_tried { null() } else { self.resolver().narrowed(&written, KindOfValues::Json) };
                 *expr = call(JSON_IN_TEXT, vec![to_json((**inner).clone(), form), index]);
                 Ok(Form::Json)
             }
@@ -301,7 +301,7 @@ impl dyn Walk<'_> + '_ {
                     return Ok(());
                 }
                 if is(&["date", "timestamp"]) {
-                    let index = self.resolver().narrowed(&written, Kept::Times);
+                    let index = self.resolver().narrowed(&written, KindOfValues::Times);
                     *inner = call(TIME_OF_JSON, vec![(*inner).clone(), index]);
                     return Ok(());
                 }

@@ -9,7 +9,7 @@ use crate::sql::base::functions::{ONLY_TEXTS, TIME_OF_JSON};
 use crate::sql::base::syntax::call;
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::{Context, Resolver, Wants};
-use crate::sql::resolve::uses::{Kept, Rep};
+use crate::sql::resolve::uses::{KindOfValues, Rep};
 use sqlparser::ast::{Expr, OrderByExpr, Query};
 
 /// How a `select` passes on the fields among its columns.
@@ -45,7 +45,7 @@ impl dyn Walk<'_> + '_ {
             *expr = match context.wants {
                 Wants::Numbers => self.resolver().numbers(json, &written),
                 Wants::Texts => {
-                    let index = self.resolver().narrowed(&written, Kept::Texts);
+                    let index = self.resolver().narrowed(&written, KindOfValues::Texts);
                     call("text", vec![call(ONLY_TEXTS, vec![json, index])])
                 }
                 Wants::AllAsTexts => call("text", vec![json]),
@@ -89,7 +89,7 @@ impl dyn Walk<'_> + '_ {
             }
             None => self.any(expr, context)? == Form::Json,
         };
-        let index = self.resolver().narrowed(&written, Kept::Times);
+        let index = self.resolver().narrowed(&written, KindOfValues::Times);
         *expr = call(if is_json { TIME_OF_JSON } else { "timestamp" }, vec![expr.clone(), index]);
         Ok(())
     }

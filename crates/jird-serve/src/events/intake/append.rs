@@ -12,14 +12,14 @@ const GROUP_BYTES: usize = 4 << 20;
 /// What the thread is told to do.
 pub(super) enum Job {
     /// Append a batch, and say when it is durable.
-    Append(Batch, Done),
+    Append(Batch, AppendReply),
     /// Put all that is in logs into spans, and say so.
-    Seal(Done),
+    Seal(AppendReply),
     /// Nothing more comes.
     End,
 }
 
-pub(super) type Done = oneshot::Sender<Result<(), Error>>;
+pub(super) type AppendReply = oneshot::Sender<Result<(), Error>>;
 
 /// Appends what comes until it is told to end.
 pub(super) fn append_all(writer: Writer, mut jobs: UnboundedReceiver<Job>) -> Result<Totals, Error> {
@@ -68,13 +68,13 @@ struct Group<'w> {
     writer: &'w Writer,
     /// Small ones that are not appended yet, and the requests that wait for them.
     joined: Batch,
-    joining: Vec<Done>,
-    appended: Vec<(Done, Result<Ticket, Error>)>,
+    joining: Vec<AppendReply>,
+    appended: Vec<(AppendReply, Result<Ticket, Error>)>,
     bytes: usize,
 }
 
 impl Group<'_> {
-    fn add(&mut self, batch: Batch, done: Done) {
+    fn add(&mut self, batch: Batch, done: AppendReply) {
         let len = batch.text().len();
         self.bytes += len;
         if self.joined.text().len() + len > JOINED_BYTES {

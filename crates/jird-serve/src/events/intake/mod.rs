@@ -13,7 +13,7 @@ use crate::base::waits::Waiting;
 use append::{Job, append_all};
 use hyper::StatusCode;
 use jird_store::{Batch, Store, Sync, Totals, WriterOptions};
-pub(crate) use quarantine::{Quarantine, Refused};
+pub(crate) use quarantine::{Quarantine, RefusedEvent};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};

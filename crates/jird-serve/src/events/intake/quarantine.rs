@@ -12,7 +12,7 @@ const BYTES_MAX: u64 = 64 << 20;
 
 /// An event that was refused.
 #[derive(Debug)]
-pub(crate) struct Refused<'b> {
+pub(crate) struct RefusedEvent<'b> {
     /// How many came before it in its body.
     pub(crate) index: u64,
     /// Its line, from one; zero in a body without lines.
@@ -51,16 +51,16 @@ impl Quarantine {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Sets aside events that came through the endpoint `door`. There may have been `more` that are only counted.
-    pub(crate) fn take(&self, door: &str, refused: &[Refused<'_>], more: u64) {
+    /// Sets aside events that came through the endpoint `endpoint`. There may have been `more` that are only counted.
+    pub(crate) fn take(&self, endpoint: &str, refused: &[RefusedEvent<'_>], more: u64) {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = refused.iter().filter(|refused| self.keep(&mut records, door, refused)).count() as u64;
+        let kept = refused.iter().filter(|refused| self.keep(&mut records, endpoint, refused)).count() as u64;
         let count = refused.len() as u64 + more;
         self.refused.fetch_add(count, Ordering::Relaxed);
         self.lost.fetch_add(count - kept, Ordering::Relaxed);
     }
 
-    fn keep(&self, records: &mut Option<BadRecords>, door: &str, refused: &Refused<'_>) -> bool {
+    fn keep(&self, records: &mut Option<BadRecords>, endpoint: &str, refused: &RefusedEvent<'_>) -> bool {
         let len = self.path.metadata().map_or(0, |metadata| metadata.len());
         if len.saturating_add(refused.raw.len() as u64) > BYTES_MAX {
             return false;
@@ -71,7 +71,7 @@ impl Quarantine {
         }
         let Some(records) = records else { return false };
         let place = Place { line: refused.line, offset: refused.offset, record: refused.index };
-        let bad = BadRecord { file: door, place, kind: refused.kind, message: &refused.message, raw: refused.raw };
+        let bad = BadRecord { file: endpoint, place, kind: refused.kind, message: &refused.message, raw: refused.raw };
         records.note(&bad).is_ok()
     }
 }

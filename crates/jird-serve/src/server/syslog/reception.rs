@@ -7,8 +7,8 @@ use super::counts::Counts;
 use super::frames::{Frame, Frames};
 use super::{LAST_PAUSE, LAST_TIME};
 use crate::base::error::Error;
-use crate::events::intake::{Intake, Refused};
-use crate::routes::doors::syslog::{Events, trimmed};
+use crate::events::intake::{Intake, RefusedEvent};
+use crate::routes::endpoints::syslog::{Events, trimmed};
 use crate::routes::state::EventStore;
 use crate::server::service::Service;
 use core::pin::pin;
@@ -199,9 +199,9 @@ impl Taking<'_, '_, '_> {
 }
 
 impl Refusal {
-    fn of_quarantine(&self) -> Refused<'_> {
+    fn of_quarantine(&self) -> RefusedEvent<'_> {
         let message = self.reason.clone();
-        Refused { index: 0, line: 0, offset: 0, raw: &self.head, kind: NAME, message, column: 0 }
+        RefusedEvent { index: 0, line: 0, offset: 0, raw: &self.head, kind: NAME, message, column: 0 }
     }
 }
 

@@ -28,14 +28,14 @@ use core::fmt;
 pub struct Validate<S> {
     sink: S,
     open: OpenBrackets,
-    expect: Wanted,
+    expect: Expected,
     /// For each key number, the number of its text in `names`, plus one; zero if the key number is not known.
     numbered: Vec<u32>,
     names: KeyTable,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum Expected {
     Record,
     /// The record's value, or the value of a key.
     Value,
@@ -46,7 +46,7 @@ enum Wanted {
     RecordEnd,
 }
 
-impl Wanted {
+impl Expected {
     fn words(self) -> &'static str {
         match self {
             Self::Record => "a record",
@@ -84,7 +84,7 @@ impl<S: Sink> Validate<S> {
         Self {
             sink,
             open: OpenBrackets::default(),
-            expect: Wanted::Record,
+            expect: Expected::Record,
             numbered: Vec::new(),
             names: KeyTable::new(),
         }
@@ -103,14 +103,14 @@ impl<S: Sink> Validate<S> {
     /// Sets what must follow a value.
     fn next(&mut self) {
         self.expect = match self.open.depth() {
-            0 => Wanted::RecordEnd,
-            _ if self.open.is_object() => Wanted::Key,
-            _ => Wanted::Element,
+            0 => Expected::RecordEnd,
+            _ if self.open.is_object() => Expected::Key,
+            _ => Expected::Element,
         };
     }
 
     fn begin(&mut self, object: bool) -> Result<(), Disorder<S::Error>> {
-        if !matches!(self.expect, Wanted::Value | Wanted::Element) {
+        if !matches!(self.expect, Expected::Value | Expected::Element) {
             return self.wrong("a value");
         }
         self.open.push(object);
@@ -118,7 +118,7 @@ impl<S: Sink> Validate<S> {
         Ok(())
     }
 
-    fn end(&mut self, wanted: Wanted, bracket: &str) -> Result<(), Disorder<S::Error>> {
+    fn end(&mut self, wanted: Expected, bracket: &str) -> Result<(), Disorder<S::Error>> {
         if self.expect != wanted {
             return self.wrong(bracket);
         }
@@ -128,7 +128,7 @@ impl<S: Sink> Validate<S> {
     }
 
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), Disorder<S::Error>> {
-        if !matches!(self.expect, Wanted::Value | Wanted::Element) {
+        if !matches!(self.expect, Expected::Value | Expected::Element) {
             return self.wrong("a value");
         }
         match scalar {
@@ -179,15 +179,15 @@ impl<S: Sink> Sink for Validate<S> {
     /// Also allowed within a record, which is then abandoned.
     fn begin_record(&mut self, place: Place) -> Result<(), Self::Error> {
         self.open = OpenBrackets::default();
-        self.expect = Wanted::Value;
+        self.expect = Expected::Value;
         self.sink.begin_record(place).map_err(Disorder::Sink)
     }
 
     fn end_record(&mut self) -> Result<(), Self::Error> {
-        if self.expect != Wanted::RecordEnd {
+        if self.expect != Expected::RecordEnd {
             return self.wrong("the record's end");
         }
-        self.expect = Wanted::Record;
+        self.expect = Expected::Record;
         self.sink.end_record().map_err(Disorder::Sink)
     }
 
@@ -197,7 +197,7 @@ impl<S: Sink> Sink for Validate<S> {
     }
 
     fn key(&mut self, key: Key<'_>) -> Result<Interest, Self::Error> {
-        if self.expect != Wanted::Key {
+        if self.expect != Expected::Key {
             return self.wrong("a key");
         }
         if let Some(number) = key.number() {
@@ -205,13 +205,13 @@ impl<S: Sink> Sink for Validate<S> {
         }
         let interest = self.sink.key(key).map_err(Disorder::Sink)?;
         if interest == Interest::Take {
-            self.expect = Wanted::Value;
+            self.expect = Expected::Value;
         }
         Ok(interest)
     }
 
     fn end_object(&mut self) -> Result<(), Self::Error> {
-        self.end(Wanted::Key, "`}`")?;
+        self.end(Expected::Key, "`}`")?;
         self.sink.end_object().map_err(Disorder::Sink)
     }
 
@@ -221,7 +221,7 @@ impl<S: Sink> Sink for Validate<S> {
     }
 
     fn end_array(&mut self) -> Result<(), Self::Error> {
-        self.end(Wanted::Element, "`]`")?;
+        self.end(Expected::Element, "`]`")?;
         self.sink.end_array().map_err(Disorder::Sink)
     }
 
@@ -232,7 +232,7 @@ impl<S: Sink> Sink for Validate<S> {
     }
 
     fn finish(&mut self) -> Result<(), Self::Error> {
-        if self.expect != Wanted::Record {
+        if self.expect != Expected::Record {
             return self.wrong("the stream's end");
         }
         self.sink.finish().map_err(Disorder::Sink)

@@ -20,7 +20,7 @@ pub(super) struct Events<'s, S> {
     pub(super) numbers: bool,
 }
 
-type Told<S> = Result<(), Stop<<S as Sink>::Error>>;
+type SendResult<S> = Result<(), Stop<<S as Sink>::Error>>;
 
 impl<S: Sink> Events<'_, S> {
     #[inline(always)]
@@ -30,7 +30,7 @@ impl<S: Sink> Events<'_, S> {
 
     /// Sends the key of a field, and the value if the sink wants it.
     #[inline(always)]
-    fn member<T: ?Sized + Serialize>(&mut self, name: &'static str, value: &T) -> Told<S> {
+    fn member<T: ?Sized + Serialize>(&mut self, name: &'static str, value: &T) -> SendResult<S> {
         let key = if self.numbers { Key::numbered(name, self.names.number(name)) } else { Key::new(name) };
         match self.sink.key(key).map_err(Stop::Sink)? {
             Interest::Take => value.serialize(self.again()),
@@ -45,7 +45,7 @@ impl<S: Sink> Events<'_, S> {
     }
 
     /// Sends a number given as text.
-    fn digits(self, text: &str) -> Told<S> {
+    fn digits(self, text: &str) -> SendResult<S> {
         match Number::new(text) {
             Some(number) => self.sink.number(Numeral::Text(number)).map_err(Stop::Sink),
             None => Err(Stop::Value(Error::message(Category::Data, &"the text of a number is not a number"))),
@@ -58,7 +58,7 @@ macro_rules! by_type {
     ($($name:ident($value:ident: $type:ty) => $method:ident($told:expr));+) => {
         $(
             #[inline(always)]
-            fn $name(self, $value: $type) -> Told<S> {
+            fn $name(self, $value: $type) -> SendResult<S> {
                 self.sink.$method($told).map_err(Stop::Sink)
             }
         )+
@@ -85,26 +85,26 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
         serialize_bytes(value: &[u8]) => bytes(value)
     );
 
-    fn serialize_i128(self, value: i128) -> Told<S> {
+    fn serialize_i128(self, value: i128) -> SendResult<S> {
         match i64::try_from(value) {
             Ok(value) => self.serialize_i64(value),
             Err(_) => self.digits(&value.to_string()),
         }
     }
 
-    fn serialize_u128(self, value: u128) -> Told<S> {
+    fn serialize_u128(self, value: u128) -> SendResult<S> {
         match u64::try_from(value) {
             Ok(value) => self.serialize_u64(value),
             Err(_) => self.digits(&value.to_string()),
         }
     }
 
-    fn serialize_f32(self, value: f32) -> Told<S> {
+    fn serialize_f32(self, value: f32) -> SendResult<S> {
         if value.is_finite() { self.digits(zmij::Buffer::new().format_finite(value)) } else { self.serialize_unit() }
     }
 
     #[inline(always)]
-    fn serialize_f64(self, value: f64) -> Told<S> {
+    fn serialize_f64(self, value: f64) -> SendResult<S> {
         if value.is_finite() {
             self.sink.number(Numeral::F64(value)).map_err(Stop::Sink)
         } else {
@@ -113,30 +113,30 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
     }
 
     #[inline(always)]
-    fn serialize_none(self) -> Told<S> {
+    fn serialize_none(self) -> SendResult<S> {
         self.serialize_unit()
     }
 
     #[inline(always)]
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Told<S> {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> SendResult<S> {
         value.serialize(self)
     }
 
     #[inline(always)]
-    fn serialize_unit(self) -> Told<S> {
+    fn serialize_unit(self) -> SendResult<S> {
         self.sink.null().map_err(Stop::Sink)
     }
 
-    fn serialize_unit_struct(self, _name: &'static str) -> Told<S> {
+    fn serialize_unit_struct(self, _name: &'static str) -> SendResult<S> {
         self.serialize_unit()
     }
 
-    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Told<S> {
+    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> SendResult<S> {
         self.serialize_str(variant)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Told<S> {
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> SendResult<S> {
         if name == RAW_TEXT { value.serialize(Raw::new(self)) } else { value.serialize(self) }
     }
 
@@ -146,14 +146,14 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
         _index: u32,
         variant: &'static str,
         value: &T,
-    ) -> Told<S> {
+    ) -> SendResult<S> {
         if self.variant(variant)? {
             value.serialize(self.again())?;
         }
         self.sink.end_object().map_err(Stop::Sink)
     }
 
-    fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Told<S> {
+    fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> SendResult<S> {
         let mut scratch = core::mem::take(&mut self.names.scratch);
         scratch.clear();
         let told = match write!(scratch, "{value}") {
@@ -203,12 +203,12 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
     type Error = Stop<S::Error>;
 
     #[inline(always)]
-    fn element<T: ?Sized + Serialize>(&mut self, value: &T) -> Told<S> {
+    fn element<T: ?Sized + Serialize>(&mut self, value: &T) -> SendResult<S> {
         if self.wanted { value.serialize(self.events.again()) } else { Ok(()) }
     }
 
     #[inline(always)]
-    fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Told<S> {
+    fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> SendResult<S> {
         match self.raw {
             RawField::None => {}
             RawField::Missing if key == RAW_TEXT => {
@@ -221,7 +221,7 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
     }
 
     #[inline]
-    fn key<T: ?Sized + Serialize>(&mut self, key: &T) -> Told<S> {
+    fn key<T: ?Sized + Serialize>(&mut self, key: &T) -> SendResult<S> {
         let Events { sink, names, .. } = &mut self.events;
         let sent = SentKey { sink: *sink, scratch: &mut names.scratch };
         self.value_wanted = key.serialize(KeySerializer(sent))? == Interest::Take;
@@ -229,12 +229,12 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
     }
 
     #[inline]
-    fn value<T: ?Sized + Serialize>(&mut self, value: &T) -> Told<S> {
+    fn value<T: ?Sized + Serialize>(&mut self, value: &T) -> SendResult<S> {
         if self.value_wanted { value.serialize(self.events.again()) } else { Ok(()) }
     }
 
     #[inline(always)]
-    fn close(self, bracket: u8) -> Told<S> {
+    fn close(self, bracket: u8) -> SendResult<S> {
         match self.raw {
             RawField::None if self.wanted => {}
             RawField::None | RawField::Written => return Ok(()),
@@ -244,7 +244,7 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
         told.map_err(Stop::Sink)
     }
 
-    fn close_variant(mut self, bracket: u8) -> Told<S> {
+    fn close_variant(mut self, bracket: u8) -> SendResult<S> {
         OpenEvents { events: self.events.again(), ..self }.close(bracket)?;
         self.events.sink.end_object().map_err(Stop::Sink)
     }
@@ -260,7 +260,7 @@ impl<S: Sink> RawText for Events<'_, S> {
     type Ok = ();
     type Error = Stop<S::Error>;
 
-    fn text(self, text: &str) -> Told<S> {
+    fn text(self, text: &str) -> SendResult<S> {
         if let Some(number) = Number::new(text) {
             return self.sink.number(Numeral::Text(number)).map_err(Stop::Sink);
         }

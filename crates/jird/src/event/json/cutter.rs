@@ -2,7 +2,7 @@
 
 use super::Failing;
 use super::guide::Guide;
-use super::machine::{Machine, Seeks, Tells, Went, of_source};
+use super::machine::{Machine, Seeks, Tells, WalkEnd, of_source};
 use super::steps::stopped;
 use crate::error::{Category, Error};
 use crate::event::pattern::Pattern;
@@ -46,7 +46,7 @@ enum At {
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum CutterStep {
     Record,
     End,
     /// There is no more text for now.
@@ -93,7 +93,7 @@ impl Cutter {
             return Err(used_again());
         }
         self.is_broken = true;
-        if self.go(pull)? == Cut::Record {
+        if self.go(pull)? == CutterStep::Record {
             let start = pull.token().start;
             self.begun = pull.offset(start);
             pull.keep();
@@ -123,7 +123,7 @@ impl Cutter {
             self.at = At::Start;
             return Ok(true);
         }
-        Ok(self.go(pull)? == Cut::Record)
+        Ok(self.go(pull)? == CutterStep::Record)
     }
 
     /// The caller has read the record.
@@ -150,7 +150,7 @@ impl Cutter {
         &mut self,
         pull: &mut Pull<R>,
         sink: &mut S,
-    ) -> Result<Cut, Failing<S::Error>> {
+    ) -> Result<CutterStep, Failing<S::Error>> {
         if self.is_broken {
             return Err(Failure::Source(used_again()));
         }
@@ -170,10 +170,10 @@ impl Cutter {
         &mut self,
         pull: &mut Pull<R>,
         sink: &mut S,
-    ) -> Result<Cut, Failing<S::Error>> {
+    ) -> Result<CutterStep, Failing<S::Error>> {
         if self.at != At::Within {
             let cut = self.go(pull).map_err(Failure::Source)?;
-            if cut != Cut::Record {
+            if cut != CutterStep::Record {
                 return Ok(cut);
             }
             let token = pull.token();
@@ -183,13 +183,13 @@ impl Cutter {
             sink.begin_record(self.place).map_err(stopped)?;
         }
         let around = self.guide.as_ref().map_or(0, |guide| guide.depth());
-        if self.machine.run::<Tells, _, _>(pull, &mut self.scratch, self.depth_max, around, sink)? == Went::Dry {
-            return Ok(Cut::Dry);
+        if self.machine.run::<Tells, _, _>(pull, &mut self.scratch, self.depth_max, around, sink)? == WalkEnd::Dry {
+            return Ok(CutterStep::Dry);
         }
         self.at = At::Around;
         self.check_line_end(pull).map_err(Failure::Source)?;
         sink.end_record().map_err(stopped)?;
-        Ok(Cut::Record)
+        Ok(CutterStep::Record)
     }
 
     /// In `lines` mode: checks that nothing follows a document in its line, before its last record is reported as
@@ -207,9 +207,9 @@ impl Cutter {
 
     /// Goes to where the next record begins.
     #[inline]
-    fn go<'de, R: TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Cut, Error> {
+    fn go<'de, R: TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<CutterStep, Error> {
         if self.at == At::Start {
-            return Ok(Cut::Record);
+            return Ok(CutterStep::Record);
         }
         loop {
             let token = pull.token();
@@ -219,20 +219,20 @@ impl Cutter {
                     continue;
                 }
                 if pull.is_end(token) {
-                    return Ok(Cut::End);
+                    return Ok(CutterStep::End);
                 }
             }
             let Some(guide) = &mut self.guide else {
                 // An error in a record is reported only after the record has begun.
                 if pull.waits_for(token, ErrorKind::Value).unwrap_or(false) {
-                    return Ok(Cut::Dry);
+                    return Ok(CutterStep::Dry);
                 }
                 break;
             };
             if self.machine.is_before_value() {
                 // An error in a record is reported only after the record has begun.
                 if pull.is_dry(token) && pull.waits_for(token, ErrorKind::Value).unwrap_or(false) {
-                    return Ok(Cut::Dry);
+                    return Ok(CutterStep::Dry);
                 }
                 let leads = guide.leads();
                 if leads.there.is_some() {
@@ -246,14 +246,14 @@ impl Cutter {
                 .machine
                 .run::<Seeks, _, _>(pull, &mut self.scratch, self.depth_max, 0, &mut **guide)
                 .map_err(of_source)?
-                == Went::Dry
+                == WalkEnd::Dry
             {
-                return Ok(Cut::Dry);
+                return Ok(CutterStep::Dry);
             }
             self.check_line_end(pull)?;
         }
         self.at = At::Start;
-        Ok(Cut::Record)
+        Ok(CutterStep::Record)
     }
 }
 

@@ -1,7 +1,7 @@
 //! JSON text that arrives in pieces.
 
 use super::Failing;
-use super::cutter::{Cut, Cutter};
+use super::cutter::{Cutter, CutterStep};
 use crate::error::Error;
 use crate::event::pattern::Pattern;
 use crate::event::{Failure, Sink};
@@ -66,20 +66,20 @@ impl Feed {
     /// As [`feed`](Self::feed); also if the text is not complete.
     pub fn finish<S: Sink>(mut self, sink: &mut S) -> Result<(), Failing<S::Error>> {
         self.pull.finish();
-        if self.send(sink)? == Cut::Dry && !self.over {
+        if self.send(sink)? == CutterStep::Dry && !self.over {
             return Err(Failure::Source(Error::new(ErrorKind::Unclosed, 0)));
         }
         sink.finish().map_err(|error| Failure::Sink(error, self.cutter.place))
     }
 
-    fn send<S: Sink>(&mut self, sink: &mut S) -> Result<Cut, Failing<S::Error>> {
+    fn send<S: Sink>(&mut self, sink: &mut S) -> Result<CutterStep, Failing<S::Error>> {
         loop {
             self.over |= !self.cutter.in_record() && !sink.wants_more();
             if self.over {
-                return Ok(Cut::Dry);
+                return Ok(CutterStep::Dry);
             }
             let cut = self.cutter.run(&mut self.pull, sink)?;
-            if cut != Cut::Record {
+            if cut != CutterStep::Record {
                 return Ok(cut);
             }
         }

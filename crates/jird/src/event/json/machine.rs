@@ -37,7 +37,7 @@ pub(super) enum Expect {
 
 /// How far it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Went {
+pub(super) enum WalkEnd {
     /// The value is complete.
     Through,
     /// There are no more tokens for now.
@@ -123,15 +123,15 @@ impl Machine {
         depth_max: usize,
         around: usize,
         sink: &mut S,
-    ) -> Result<Went, Failing<S::Error>> {
+    ) -> Result<WalkEnd, Failing<S::Error>> {
         loop {
-            if self.skip(pull, scratch, depth_max).map_err(Failure::Source)? == Went::Dry {
-                return Ok(Went::Dry);
+            if self.skip(pull, scratch, depth_max).map_err(Failure::Source)? == WalkEnd::Dry {
+                return Ok(WalkEnd::Dry);
             }
             match self.walk::<W, _, _>(pull, scratch, depth_max, around, sink)? {
-                Turn::Dry => return Ok(Went::Dry),
+                Turn::Dry => return Ok(WalkEnd::Dry),
                 Turn::Skip => self.skip_next(),
-                Turn::On(_) | Turn::Out => return Ok(Went::Through),
+                Turn::On(_) | Turn::Out => return Ok(WalkEnd::Through),
             }
         }
     }
@@ -142,20 +142,20 @@ impl Machine {
         pull: &mut Pull<R>,
         scratch: &mut String,
         depth_max: usize,
-    ) -> Result<Went, Error> {
-        let Some(around) = self.skipping else { return Ok(Went::Through) };
+    ) -> Result<WalkEnd, Error> {
+        let Some(around) = self.skipping else { return Ok(WalkEnd::Through) };
         if R::TRUSTED {
             pull.skip_trusted()?;
             self.value_ended();
         } else {
             match self.walk::<Skips, _, _>(pull, scratch, depth_max, around, &mut Nobody) {
-                Ok(Turn::Dry) => return Ok(Went::Dry),
+                Ok(Turn::Dry) => return Ok(WalkEnd::Dry),
                 Ok(_) => {}
                 Err(failure) => return Err(of_source(failure)),
             }
         }
         self.skipping = None;
-        Ok(Went::Through)
+        Ok(WalkEnd::Through)
     }
 
     /// Steps through the text as far as `W` says. The turn is `On` only before a value that is sought.

@@ -1,7 +1,7 @@
 //! JSON text as a source.
 
 use super::Failing;
-use super::cutter::{Cut, Cutter};
+use super::cutter::{Cutter, CutterStep};
 use crate::error::Error;
 use crate::event::pattern::Pattern;
 use crate::event::{Failure, Place, Sink, Source};
@@ -179,6 +179,6 @@ impl<'de, R: Read<'de>> Source for JsonSource<R> {
             self.cutter.check(&mut self.pull).map_err(Failure::Source)?;
         }
         // `Dry` cannot occur: it comes only from a `Feed`.
-        Ok(self.cutter.run(&mut self.pull, sink)? == Cut::Record)
+        Ok(self.cutter.run(&mut self.pull, sink)? == CutterStep::Record)
     }
 }

@@ -142,8 +142,8 @@ impl Level {
             let mut marks = Marks { base: index * BLOCK, wanted, open, close, record };
             while let Some(bit) = self.next(simd, &mut marks) {
                 match self.look::<S, ELEMENT>(simd, select, text, bit, &mut marks, &found)? {
-                    Seen::Some => {}
-                    Seen::All(at) => return Some(at),
+                    MarkResult::Some => {}
+                    MarkResult::All(at) => return Some(at),
                 }
             }
             if end != 0 {
@@ -209,10 +209,10 @@ impl Level {
         bit: u64,
         marks: &mut Marks,
         found: &Candidates,
-    ) -> Option<Seen> {
+    ) -> Option<MarkResult> {
         let at = marks.base + bit.trailing_zeros() as usize;
         if self.ended {
-            return Some(Seen::All(at));
+            return Some(MarkResult::All(at));
         }
         if marks.open & bit != 0 {
             marks.open ^= bit;
@@ -221,11 +221,11 @@ impl Level {
             } else {
                 self.depth += 1;
             }
-            return Some(Seen::Some);
+            return Some(MarkResult::Some);
         }
         if marks.close & bit != 0 {
             marks.close ^= bit;
-            let Some(outer) = select.open.last().copied() else { return Some(Seen::All(at)) };
+            let Some(outer) = select.open.last().copied() else { return Some(MarkResult::All(at)) };
             let kind = if text[outer.start as usize] == b'{' { Kind::Object } else { Kind::Array };
             select.fill(self.node, Slot::new(kind, false, outer.start as usize, at + 1));
             self.leave(select);
@@ -236,7 +236,7 @@ impl Level {
             let start = found.key_start(text, marks.base, bit, end)?;
             let child = select.meet(self.node, &text[..end], start, false);
             if child == NOWHERE {
-                return Some(Seen::Some);
+                return Some(MarkResult::Some);
             }
             self.left = self.left.saturating_sub(1);
             let (start, first) = value(text, at + 1)?;
@@ -245,19 +245,19 @@ impl Level {
                 select.open.push(Outer { parent: self.node, node: child, start: start as u32, left: self.left });
                 (self.node, self.left, self.entered) = (child, left, start);
                 marks.wanted = found.among(self.distances(select)) & marks.record & !(bit | (bit - 1));
-                return Some(Seen::Some);
+                return Some(MarkResult::Some);
             }
             select.fill(child, scalar(simd, text, start, first)?);
             if self.left > 0 {
-                return Some(Seen::Some);
+                return Some(MarkResult::Some);
             }
         }
         self.leave_if_all_met(select);
         if self.ended && !ELEMENT {
-            return Some(Seen::All(at));
+            return Some(MarkResult::All(at));
         }
         marks.wanted = found.among(self.distances(select)) & marks.record & !(bit | (bit - 1));
-        Some(Seen::Some)
+        Some(MarkResult::Some)
     }
 
     /// Passes by the rest of an object whose wanted keys were all met, and of those around it for which that holds too.
@@ -287,7 +287,7 @@ impl Level {
 }
 
 /// What a look at a mark has brought.
-enum Seen {
+enum MarkResult {
     /// More may be found.
     Some,
     /// All that is wanted was seen: the offset is in the record's line.

@@ -7,13 +7,13 @@ const PLACES: usize = 1 << 15;
 pub(crate) const SEEN_MAX: usize = PLACES / 4 * 3;
 
 /// A set of hashes.
-pub(crate) struct Seen {
+pub(crate) struct HashSet64 {
     /// 0 is a free place.
     table: Box<[u64]>,
     len: usize,
 }
 
-impl Seen {
+impl HashSet64 {
     pub(crate) fn new() -> Self {
         Self { table: vec![0; PLACES].into(), len: 0 }
     }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_full_set_still_ends_and_forgets_nothing_that_it_has() {
-        let mut seen = Seen::new();
+        let mut seen = HashSet64::new();
         for round in 0..2 {
             for value in 0..40_000 {
                 let new = seen.insert(hash::word(value));

@@ -4,7 +4,7 @@
 //! metadata. The label `level` is its level, too.
 
 use super::members::Members;
-use super::taken::{Taken, Writing, write};
+use super::outcome::{BodyOutcome, Writing, write};
 use super::time_key::TimeKey;
 use super::wire::{Field, Fields, messages, utf8};
 use crate::base::problem::Problem;
@@ -44,7 +44,7 @@ impl Labels {
 }
 
 /// The events of a body in JSON.
-pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<BodyOutcome<'b>, Problem> {
     let mut parser = Parser::new();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
     let Some(streams) = root.get("streams").filter(|streams| streams.kind() == Kind::Array) else {
@@ -65,7 +65,7 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
         }
         Ok::<_, Problem>(writing.taken)
     });
-    Ok(Taken { batch, ..taken? })
+    Ok(BodyOutcome { batch, ..taken? })
 }
 
 /// The members of an object whose values are texts.
@@ -94,7 +94,11 @@ fn line_of<'l>(value: Value<'_>, labels: &'l Labels) -> Result<Line<'l>, Wrong> 
 }
 
 /// The events of a body in the format of Protocol Buffers: `logproto.PushRequest`.
-pub(super) fn take_protobuf<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take_protobuf<'b>(
+    body: &'b [u8],
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<BodyOutcome<'b>, Problem> {
     let malformed = |_| Problem::bad("the body is not a valid PushRequest");
     let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
         let (time_key, mut writing) = (TimeKey::new(settings), Writing::new(builder, limits));
@@ -114,7 +118,7 @@ pub(super) fn take_protobuf<'b>(body: &'b [u8], settings: &Settings, limits: &Li
         }
         Ok::<_, Problem>(writing.taken)
     });
-    Ok(Taken { batch, ..taken? })
+    Ok(BodyOutcome { batch, ..taken? })
 }
 
 /// Labels as Prometheus writes them: `{job="shop", path="a\\b"}`.
@@ -238,7 +242,7 @@ impl Line<'_> {
 }
 
 /// What is wrong with the lines that were refused. Loki's clients log it, and go on.
-pub(super) fn answer(taken: &Taken<'_>) -> Vec<u8> {
+pub(super) fn answer(taken: &BodyOutcome<'_>) -> Vec<u8> {
     let mut text = Vec::new();
     for refused in taken.refused.iter().take(NAMED_MAX) {
         write(&mut text, format_args!("{LINE} {}: {}\n", refused.index + 1, refused.message));

@@ -48,7 +48,7 @@ fn number_of(_path: &Path) -> Option<(u64, u64)> {
 }
 
 /// The checkpoints that a file may have, and how far it was read to find them.
-pub(super) struct Found {
+pub(super) struct Checkpoints {
     /// Those whose text it begins with.
     matches: Vec<(Checkpoint, Prefix)>,
     /// The last one that has its name, and those that have its number, if they have another text.
@@ -71,7 +71,7 @@ enum Change {
 /// Bytes that are looked at first: no first line that a checkpoint knows has more.
 const START_BYTES: u64 = 4096;
 
-impl Found {
+impl Checkpoints {
     /// Reads a file as far as a checkpoint goes that may be its own.
     pub(super) fn search(open: &dyn Fn() -> Result<Reader>, id: &Id, sources: &Sources) -> Result<Self> {
         let (mut reader, mut start) = (open()?, Vec::new());

@@ -2,7 +2,7 @@
 
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
+use crate::events::intake::RefusedEvent;
 use hyper::StatusCode;
 use jird::hooks::{ObjectWriter, write_object};
 use jird_store::{Batch, BatchBuilder};
@@ -17,9 +17,9 @@ const GROWTH_MAX: usize = 4;
 
 /// What came of a body.
 #[derive(Debug, Default)]
-pub(super) struct Taken<'b> {
+pub(super) struct BodyOutcome<'b> {
     pub(super) batch: Batch,
-    pub(super) refused: Vec<Refused<'b>>,
+    pub(super) refused: Vec<RefusedEvent<'b>>,
     /// Refused events that are only counted.
     pub(super) more: u64,
     /// What the answer says of each event, for clients that want that.
@@ -30,7 +30,7 @@ pub(super) struct Taken<'b> {
     pub(super) millis: u64,
 }
 
-impl<'b> Taken<'b> {
+impl<'b> BodyOutcome<'b> {
     /// Whether there is room for another event of a body, of which this many bytes were written so far. What was refused has
     /// taken its time, too.
     ///
@@ -54,7 +54,7 @@ impl<'b> Taken<'b> {
     }
 
     /// Notes an event that is refused.
-    pub(super) fn refuse(&mut self, refused: impl FnOnce() -> Refused<'b>) {
+    pub(super) fn refuse(&mut self, refused: impl FnOnce() -> RefusedEvent<'b>) {
         if self.refused.len() < NAMED_MAX {
             self.refused.push(refused());
         } else {
@@ -99,7 +99,7 @@ impl<'b> Taken<'b> {
 pub(super) struct Writing<'b, 'r, 'p> {
     builder: &'r mut BatchBuilder<'p>,
     limits: &'r Limits,
-    pub(super) taken: Taken<'b>,
+    pub(super) taken: BodyOutcome<'b>,
     text: Vec<u8>,
     /// The bytes of all events, those that were refused included.
     written: usize,
@@ -108,7 +108,7 @@ pub(super) struct Writing<'b, 'r, 'p> {
 
 impl<'b, 'r, 'p> Writing<'b, 'r, 'p> {
     pub(super) fn new(builder: &'r mut BatchBuilder<'p>, limits: &'r Limits) -> Self {
-        Self { builder, limits, taken: Taken::default(), text: Vec::new(), written: 0, index: 0 }
+        Self { builder, limits, taken: BodyOutcome::default(), text: Vec::new(), written: 0, index: 0 }
     }
 
     /// Adds the event that `write` writes, or refuses it. `raw` is what the body says of it, and begins at an offset there.
@@ -130,20 +130,20 @@ impl<'b, 'r, 'p> Writing<'b, 'r, 'p> {
         let (index, offset) = (self.index, offset as u64);
         self.index += 1;
         if let Err(message) = added {
-            self.taken.refuse(|| Refused { index, line: 0, offset, raw, kind, message, column: 0 });
+            self.taken.refuse(|| RefusedEvent { index, line: 0, offset, raw, kind, message, column: 0 });
         }
         Ok(())
     }
 }
 
 /// Where an event that was refused is in its body, and what is wrong with it.
-fn write_refused(refused: &Refused<'_>, out: &mut ObjectWriter<'_>) {
+fn write_refused(refused: &RefusedEvent<'_>, out: &mut ObjectWriter<'_>) {
     match refused {
-        Refused { line: 0, index, offset, .. } => {
+        RefusedEvent { line: 0, index, offset, .. } => {
             out.member("index", *index);
             out.member("offset", *offset);
         }
-        Refused { line, column, offset, .. } => {
+        RefusedEvent { line, column, offset, .. } => {
             out.member("line", *line);
             out.member("column", *column);
             out.member("offset", *offset);
@@ -155,9 +155,15 @@ fn write_refused(refused: &Refused<'_>, out: &mut ObjectWriter<'_>) {
 
 /// An event that is no JSON. `raw` begins at `offset` in the body, on this line.
 #[cold]
-pub(super) fn malformed<'b>(error: &jird::Error, raw: &'b [u8], index: u64, line: u64, offset: usize) -> Refused<'b> {
+pub(super) fn malformed<'b>(
+    error: &jird::Error,
+    raw: &'b [u8],
+    index: u64,
+    line: u64,
+    offset: usize,
+) -> RefusedEvent<'b> {
     let located = error.locate(raw).after_lines(line.saturating_sub(1), offset as u64);
-    Refused {
+    RefusedEvent {
         index,
         line,
         offset: offset as u64,

@@ -6,9 +6,9 @@
 //! answers void at once, and one that falls between the question and the rows only makes an answer void that was not
 //! yet old. Where there is a write-ahead log, a look at its head spares the question.
 
-use crate::http::tag::Tag;
+use crate::http::etag::Tag;
 use crate::log::{self, Head};
-use crate::request::choice::Coding;
+use crate::request::negotiation::Coding;
 use crate::request::rows::Format;
 use bytes::Bytes;
 use hyper::StatusCode;
@@ -28,7 +28,7 @@ pub(crate) struct Question {
 
 /// A whole answer, which is sent to all clients that ask the same.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CachedAnswer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -38,7 +38,7 @@ pub(crate) struct Kept {
 /// The answers that a connection keeps.
 #[derive(Debug)]
 pub(crate) struct Answers {
-    kept: HashMap<Question, Kept>,
+    kept: HashMap<Question, CachedAnswer>,
     /// Of the database, and of the schema as the server knows it.
     versions: Option<(i64, i64)>,
     /// There is a write-ahead log.
@@ -82,12 +82,12 @@ impl Answers {
     }
 
     /// The answer, if there is one of the version that was [looked](Self::look) at last.
-    pub(crate) fn find(&self, question: &Question) -> Option<&Kept> {
+    pub(crate) fn find(&self, question: &Question) -> Option<&CachedAnswer> {
         self.kept.get(question)
     }
 
     /// Keeps an answer whose rows were read after the [last look](Self::look).
-    pub(crate) fn keep(&mut self, question: Question, kept: Kept) {
+    pub(crate) fn keep(&mut self, question: Question, kept: CachedAnswer) {
         let bytes = question.target.len() + kept.body.len() + ENTRY_BYTES;
         if self.versions.is_none() || bytes > self.bytes_max / 4 {
             return;
@@ -110,9 +110,9 @@ mod tests {
         Question { target: format!("/tasks?id=eq.{number}"), format: Format::Array, coding: None, counts: false }
     }
 
-    fn kept(len: usize) -> Kept {
+    fn kept(len: usize) -> CachedAnswer {
         let body = Bytes::from(vec![b'x'; len]);
-        Kept { status: StatusCode::OK, headers: HeaderMap::new(), tag: Tag::of(&body), body }
+        CachedAnswer { status: StatusCode::OK, headers: HeaderMap::new(), tag: Tag::of(&body), body }
     }
 
     #[test]

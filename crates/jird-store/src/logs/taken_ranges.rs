@@ -27,9 +27,9 @@ const NOTE_BYTES: usize = 32;
 
 /// What is noted.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Taken(Vec<(u64, u64)>);
+pub(crate) struct TakenRanges(Vec<(u64, u64)>);
 
-impl Taken {
+impl TakenRanges {
     /// Reads the notes. A reader that runs next to a writer reads them before the manifest: then the files that the
     /// manifest names have all that they say. If they cannot be read, nothing is known.
     pub(crate) fn read(folder: &Folder) -> Self {
@@ -46,7 +46,7 @@ impl Taken {
     }
 }
 
-impl Taken {
+impl TakenRanges {
     /// Whether something is noted of a store.
     pub(crate) fn knows(&self, store: u64) -> bool {
         self.0.iter().any(|(of, _)| *of == store)

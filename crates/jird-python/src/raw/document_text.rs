@@ -6,13 +6,13 @@ use jird::{Document, Error};
 use pyo3::prelude::*;
 
 /// A document and its text.
-pub(crate) struct Held {
+pub(crate) struct DocumentText {
     /// Invariant: its text is in `_owner`. Dropped first.
     document: Document<'static>,
     _owner: Py<PyAny>,
 }
 
-impl Held {
+impl DocumentText {
     /// Parses a text, which is not copied.
     pub(crate) fn parse(py: Python<'_>, text: &Text<'_>, detached_min: usize) -> Result<Self, Error> {
         let bytes = text.bytes();

@@ -2,11 +2,11 @@
 //! `{"Events": [{"Timestamp": …, "Level": …, "MessageTemplate": …, "Properties": {…}}]}`. They become what its newer
 //! clients send, compact events in which the names of properties stand next to `@t`, `@l` and `@mt`.
 
-use super::taken::{Taken, malformed};
+use super::outcome::{BodyOutcome, malformed};
 use super::time_key::TimeKey;
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
+use crate::events::intake::RefusedEvent;
 use jird::hooks::{write_object, write_string};
 use jird::{Kind, Parser, Value};
 use jird_store::{Batch, Settings};
@@ -24,7 +24,7 @@ const NAMES: [(&str, &str); 8] = [
 ];
 
 /// The events of a body.
-pub(super) fn take<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<BodyOutcome<'b>, Problem> {
     let mut parser = Parser::new();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
     let Some(events) = root.get("Events").filter(|events| events.kind() == Kind::Array) else {
@@ -33,7 +33,7 @@ pub(super) fn take<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> 
         ));
     };
     let time_key = TimeKey::new(settings);
-    let mut taken = Taken::default();
+    let mut taken = BodyOutcome::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         let mut text = Vec::new();
         for (index, event) in (0..).zip(events.elements()) {
@@ -41,7 +41,7 @@ pub(super) fn take<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> 
             let offset = event.offset();
             let raw = &body[offset..offset + event.raw().len()];
             if event.kind() != Kind::Object {
-                taken.refuse(|| Refused { line: 0, ..super::lines::no_object(raw, index, 0, offset) });
+                taken.refuse(|| RefusedEvent { line: 0, ..super::lines::no_object(raw, index, 0, offset) });
                 continue;
             }
             text.clear();
@@ -103,7 +103,7 @@ fn push_value(value: Value<'_>, text: &mut Vec<u8>) {
 }
 
 /// What Seq answers: no level below which it wants no events; and what was refused.
-pub(super) fn answer(taken: &Taken<'_>, is_lost: bool) -> Vec<u8> {
+pub(super) fn answer(taken: &BodyOutcome<'_>, is_lost: bool) -> Vec<u8> {
     let mut text = Vec::new();
     write_object(&mut text, |object| {
         object.member("MinimumLevelAccepted", None::<&str>);

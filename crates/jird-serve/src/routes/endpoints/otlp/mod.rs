@@ -12,11 +12,11 @@ mod signal;
 mod span;
 
 use super::media::Form;
-use super::taken::Taken;
+use super::outcome::BodyOutcome;
 use super::wire;
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
+use crate::events::intake::RefusedEvent;
 use hyper::StatusCode;
 use jird::hooks::write_object;
 use jird_store::Settings;
@@ -58,7 +58,7 @@ pub(super) fn take<'b>(
     (sent, form): (Telemetry, Form),
     settings: &Settings,
     limits: &Limits,
-) -> Result<Taken<'b>, Problem> {
+) -> Result<BodyOutcome<'b>, Problem> {
     match (sent, form) {
         (Telemetry::Logs, Form::Protobuf) => protobuf::take::<Record>(body, settings, limits),
         (Telemetry::Logs, _) => json::take::<Record>(body, settings, limits),
@@ -68,9 +68,9 @@ pub(super) fn take<'b>(
 }
 
 /// What is wrong with the records that were refused, in one text.
-fn message(taken: &Taken<'_>) -> String {
+fn message(taken: &BodyOutcome<'_>) -> String {
     let named = taken.refused.iter().take(NAMED_MAX);
-    let tell = |refused: &Refused<'_>| format!("{} {}: {}", refused.kind, refused.index + 1, refused.message);
+    let tell = |refused: &RefusedEvent<'_>| format!("{} {}: {}", refused.kind, refused.index + 1, refused.message);
     let mut text: Vec<_> = named.map(tell).collect();
     let more = taken.refused_count() - text.len() as u64;
     if more > 0 {
@@ -80,7 +80,7 @@ fn message(taken: &Taken<'_>) -> String {
 }
 
 /// The response in JSON.
-pub(super) fn answer_json(sent: Telemetry, taken: &Taken<'_>) -> Vec<u8> {
+pub(super) fn answer_json(sent: Telemetry, taken: &BodyOutcome<'_>) -> Vec<u8> {
     let [.., refused] = match sent {
         Telemetry::Logs => Record::NAMES,
         Telemetry::Traces => Span::NAMES,
@@ -98,7 +98,7 @@ pub(super) fn answer_json(sent: Telemetry, taken: &Taken<'_>) -> Vec<u8> {
 }
 
 /// The response, which has the same fields for both.
-pub(super) fn answer_protobuf(taken: &Taken<'_>) -> Vec<u8> {
+pub(super) fn answer_protobuf(taken: &BodyOutcome<'_>) -> Vec<u8> {
     let mut answer = Vec::new();
     if !taken.refused.is_empty() {
         let mut partial = Vec::new();

@@ -1,7 +1,7 @@
 //! Parts of events that only OpenTelemetry has, as JSON.
 
 use super::super::members::without_comma;
-use super::super::taken::write;
+use super::super::outcome::write;
 use jird::event::Numeral;
 use jird::hooks::{base64, write_string};
 

@@ -1,6 +1,6 @@
 //! Logs and traces as JSON: the same messages with names in camel case, numbers of 64 bits as texts, and identifiers as digits.
 
-use super::super::taken::{Taken, Writing};
+use super::super::outcome::{BodyOutcome, Writing};
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
 use super::parts::{close, write_double, write_resource, write_scope};
@@ -14,7 +14,11 @@ use jird::{Kind, Parser, Value};
 use jird_store::{Batch, Settings};
 
 /// The events of a body.
-pub(super) fn take<'b, S: Object>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take<'b, S: Object>(
+    body: &'b [u8],
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<BodyOutcome<'b>, Problem> {
     let mut parser = Parser::new();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
     if root.kind() != Kind::Object {
@@ -49,7 +53,7 @@ pub(super) fn take<'b, S: Object>(body: &'b [u8], settings: &Settings, limits: &
         }
         Ok::<_, Problem>(writing.taken)
     });
-    Ok(Taken { batch, ..taken? })
+    Ok(BodyOutcome { batch, ..taken? })
 }
 
 /// What is read from an object. Members that are not known are passed over.

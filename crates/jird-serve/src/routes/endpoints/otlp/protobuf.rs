@@ -1,6 +1,6 @@
 //! Logs and traces as Protocol Buffers: the requests of `opentelemetry-proto` 1.x, written to events without a tree.
 
-use super::super::taken::{Taken, Writing};
+use super::super::outcome::{BodyOutcome, Writing};
 use super::super::time_key::TimeKey;
 use super::super::wire::{Field, Fields, Malformed, messages, utf8};
 use super::DEPTH_MAX;
@@ -15,14 +15,18 @@ use jird::hooks::write_string;
 use jird_store::{Batch, Settings};
 
 /// The events of a body.
-pub(super) fn take<'b, S: Message>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take<'b, S: Message>(
+    body: &'b [u8],
+    settings: &Settings,
+    limits: &Limits,
+) -> Result<BodyOutcome<'b>, Problem> {
     let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
         let (writing, time_key) = (Writing::new(builder, limits), TimeKey::new(settings));
         let mut request = Request { body, writing, time_key, signal: S::default() };
         request.read()?;
         Ok::<_, Problem>(request.writing.taken)
     });
-    Ok(Taken { batch, ..taken? })
+    Ok(BodyOutcome { batch, ..taken? })
 }
 
 /// What is read from a message. Fields that are not known are passed over.

@@ -1,6 +1,6 @@
 //! Compressed answers.
 
-use crate::request::choice::Coding;
+use crate::request::negotiation::Coding;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, Write};

@@ -1,10 +1,10 @@
 //! Bodies that are compressed: unpacked within the limit of a body and the room of all.
 
-use super::Door;
+use super::Endpoint;
 use super::media::Form;
 use crate::base::problem::Problem;
 use crate::http::body::{ROOM, Received};
-use crate::request::choice::text;
+use crate::request::negotiation::text;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_ENCODING, HeaderMap, HeaderName};
@@ -34,12 +34,12 @@ impl Packed {
     ///
     /// # Errors
     /// 415.
-    pub(super) fn of(door: &Door, form: Form, headers: &HeaderMap) -> Result<Self, Problem> {
-        if matches!(door, Door::Call(_)) {
+    pub(super) fn of(endpoint: &Endpoint, form: Form, headers: &HeaderMap) -> Result<Self, Problem> {
+        if matches!(endpoint, Endpoint::Call(_)) {
             return Self::of_message(headers);
         }
         // Its clients never say so.
-        let is_snappy = *door == Door::Loki && form == Form::Protobuf;
+        let is_snappy = *endpoint == Endpoint::Loki && form == Form::Protobuf;
         let coding = text(headers, &CONTENT_ENCODING).unwrap_or_default();
         match &*coding.trim().to_ascii_lowercase() {
             "" | "snappy" if is_snappy => Ok(Self::Snappy),

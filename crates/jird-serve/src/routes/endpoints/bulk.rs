@@ -5,10 +5,10 @@
 //! `create` does, and `update` and `delete` are refused, each by its item in the answer.
 
 use super::lines::{Lines, is_object, no_object};
-use super::taken::{Taken, malformed, write};
+use super::outcome::{BodyOutcome, malformed, write};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
+use crate::events::intake::RefusedEvent;
 use hyper::StatusCode;
 use jird::hooks::{ObjectWriter, quoted, write_object};
 use jird::{Json, Kind, Parser, Value, json};
@@ -65,9 +65,9 @@ pub(super) fn take<'b>(
     index: Option<&str>,
     settings: &Settings,
     limits: &Limits,
-) -> Result<Taken<'b>, Problem> {
+) -> Result<BodyOutcome<'b>, Problem> {
     let begun = Instant::now();
-    let mut taken = Taken::default();
+    let mut taken = BodyOutcome::default();
     let path_index = index.map(|index| quoted(index).into_bytes());
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         let (mut parser, mut lines, mut text) = (Parser::new(), Lines::new(body), Vec::new());
@@ -109,13 +109,13 @@ pub(super) fn take_one<'b>(
     (index, id): (&str, Option<&str>),
     settings: &Settings,
     limits: &Limits,
-) -> Result<Taken<'b>, Problem> {
+) -> Result<BodyOutcome<'b>, Problem> {
     if id.is_some_and(|id| id.len() > ID_BYTES_MAX) {
         return Err(Problem::bad(format!("an _id has at most {ID_BYTES_MAX} bytes")));
     }
     let (index, id) = (quoted(index).into_bytes(), id.map(|id| Cow::Owned(quoted(id).into_bytes())));
     let action = Action { name: "create", index: Some(&index), id };
-    let mut taken = Taken::default();
+    let mut taken = BodyOutcome::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         taken.check_room(builder, 0, limits)?;
         taken.add(builder, &action, (body, 1, 0), 0, &mut Vec::new());
@@ -171,7 +171,7 @@ impl<'a> Action<'a> {
     }
 }
 
-impl<'b> Taken<'b> {
+impl<'b> BodyOutcome<'b> {
     /// Adds a document, and its item.
     fn add(
         &mut self,
@@ -197,7 +197,7 @@ impl<'b> Taken<'b> {
                 item.member("status", 201_u16);
             }),
             Some(refused) => {
-                let Refused { message, column, .. } = &refused;
+                let RefusedEvent { message, column, .. } = &refused;
                 let why = format!("line {line}, column {column}: {message}");
                 self.item_error(action, "document_parsing_exception", &why);
                 self.refuse(|| refused);
@@ -248,7 +248,7 @@ fn named<'t>(document: &'t [u8], action: &Action<'_>, text: &'t mut Vec<u8>) -> 
 }
 
 /// The answer to a body.
-pub(super) fn answer(taken: &Taken<'_>) -> Vec<u8> {
+pub(super) fn answer(taken: &BodyOutcome<'_>) -> Vec<u8> {
     let mut text = Vec::with_capacity(taken.items.len() + 64);
     write_object(&mut text, |object| {
         object.member("took", taken.millis);
@@ -264,7 +264,7 @@ pub(super) fn answer(taken: &Taken<'_>) -> Vec<u8> {
 }
 
 /// The answer to a single document: its item, without the name of the action.
-pub(super) fn answer_one(taken: &Taken<'_>) -> Vec<u8> {
+pub(super) fn answer_one(taken: &BodyOutcome<'_>) -> Vec<u8> {
     let item: Json = jird::from_slice(&taken.items).unwrap_or_default();
     let mut item = item.get("create").cloned().unwrap_or_default();
     if taken.errors == 0

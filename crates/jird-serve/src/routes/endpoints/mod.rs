@@ -12,9 +12,9 @@ mod loki;
 mod media;
 mod members;
 mod otlp;
+mod outcome;
 mod seq;
 pub(crate) mod syslog;
-mod taken;
 mod time_key;
 mod unpack;
 mod wire;
@@ -24,7 +24,7 @@ use crate::base::settings::Limits;
 use crate::events::intake::Intake;
 use crate::http::body::{Body, pass_over, receive_from};
 use crate::http::guard::Guard;
-use crate::request::choice::text;
+use crate::request::negotiation::text;
 use crate::request::uri;
 use crate::routes::state::{EventStore, State};
 use hyper::body::Incoming;
@@ -36,13 +36,13 @@ use hyper::{Method, Response, StatusCode};
 use jird_store::Batch;
 use media::Form;
 use otlp::Telemetry;
+use outcome::BodyOutcome;
 use std::sync::Arc;
-use taken::Taken;
 use unpack::Packed;
 
 /// An ingestion endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum Endpoint {
     /// `/ingest`
     Ingest,
     /// `/ingest/clef`
@@ -70,7 +70,7 @@ const SMALL_BYTES: usize = 16 << 10;
 const PRODUCT: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-elastic-product"), HeaderValue::from_static("Elasticsearch"));
 
-impl Door {
+impl Endpoint {
     /// A status that its clients understand. Exporters of OpenTelemetry must throw away what gets a 507, and Elasticsearch's
     /// clients do; after a 503, both send it again.
     fn status(&self, status: StatusCode) -> StatusCode {
@@ -140,30 +140,30 @@ impl Door {
 pub(crate) async fn answer(
     state: &State,
     guard: &Guard,
-    door: Door,
+    endpoint: Endpoint,
     parts: &Parts,
     mut body: Incoming,
 ) -> Response<Body> {
-    let mut response = match entered(state, guard, &door, parts, &mut body).await {
+    let mut response = match entered(state, guard, &endpoint, parts, &mut body).await {
         Ok(response) => response,
         Err(problem) => {
             // One that asked before it sends its body sends none.
             if !parts.headers.contains_key(EXPECT) {
                 pass_over(&mut body, &state.limits).await;
             }
-            told(&door, &parts.headers, &problem)
+            told(&endpoint, &parts.headers, &problem)
         }
     };
-    if door.is_elastic() {
+    if endpoint.is_elastic() {
         response.headers_mut().insert(PRODUCT.0, PRODUCT.1);
     }
     response
 }
 
 /// The answer to a request that may not come in.
-pub(crate) fn refuse(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
-    let mut response = told(door, headers, problem);
-    if door.is_elastic() {
+pub(crate) fn refuse(endpoint: &Endpoint, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
+    let mut response = told(endpoint, headers, problem);
+    if endpoint.is_elastic() {
         response.headers_mut().insert(PRODUCT.0, PRODUCT.1);
     }
     response
@@ -172,11 +172,11 @@ pub(crate) fn refuse(door: &Door, headers: &HeaderMap, problem: &Problem) -> Res
 async fn entered(
     state: &State,
     guard: &Guard,
-    door: &Door,
+    endpoint: &Endpoint,
     parts: &Parts,
     body: &mut Incoming,
 ) -> Result<Response<Body>, Problem> {
-    let allowed = door.allowed();
+    let allowed = endpoint.allowed();
     if parts.method == Method::OPTIONS {
         let mut response = empty(StatusCode::NO_CONTENT);
         response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
@@ -185,11 +185,11 @@ async fn entered(
     if !allowed.split(", ").any(|known| known == parts.method.as_str()) {
         return Err(Problem::method(allowed));
     }
-    if *door == Door::Call(None) {
+    if *endpoint == Endpoint::Call(None) {
         let detail = "the calls of this server are those that export OpenTelemetry's logs and traces";
         return Err(Problem::new(StatusCode::NOT_FOUND, detail));
     }
-    if let Door::Elastic(answer) = *door {
+    if let Endpoint::Elastic(answer) = *endpoint {
         return Ok(json(StatusCode::OK, answer.into()));
     }
     let Some(intake) = state.store.as_ref().and_then(|store| store.intake.clone()) else {
@@ -197,15 +197,16 @@ async fn entered(
     };
     guard.origin(&parts.headers)?;
     let parameters = uri::parameters(parts.uri.query())?;
-    let form = Form::of(door, &parts.headers, &parameters)?;
-    let packed = Packed::of(door, form, &parts.headers)?;
-    match door {
-        Door::Bulk(index) => bulk::check(index.as_deref(), &parameters)?,
-        Door::Document(index, _) => bulk::check(Some(index), &parameters)?,
+    let form = Form::of(endpoint, &parts.headers, &parameters)?;
+    let packed = Packed::of(endpoint, form, &parts.headers)?;
+    match endpoint {
+        Endpoint::Bulk(index) => bulk::check(index.as_deref(), &parameters)?,
+        Endpoint::Document(index, _) => bulk::check(Some(index), &parameters)?,
         _ => {}
     }
-    let taken =
-        let_in(state, &intake, door, form, packed, body).await.map_err(|problem| later(&intake, door, problem))?;
+    let taken = let_in(state, &intake, endpoint, form, packed, body)
+        .await
+        .map_err(|problem| later(&intake, endpoint, problem))?;
     Ok(taken)
 }
 
@@ -213,14 +214,15 @@ async fn entered(
 async fn let_in(
     state: &State,
     intake: &Arc<Intake>,
-    door: &Door,
+    endpoint: &Endpoint,
     form: Form,
     packed: Packed,
     body: &mut Incoming,
 ) -> Result<Response<Body>, Problem> {
     let mut received = receive_from(body, &state.limits, &state.rooms).await?;
-    let packed = if matches!(door, Door::Call(_)) { grpc::unframe(&mut received.bytes, packed)? } else { packed };
-    let work = Work { intake: Arc::clone(intake), door: door.clone(), form, limits: state.limits };
+    let packed =
+        if matches!(endpoint, Endpoint::Call(_)) { grpc::unframe(&mut received.bytes, packed)? } else { packed };
+    let work = Work { intake: Arc::clone(intake), endpoint: endpoint.clone(), form, limits: state.limits };
     let is_small = packed == Packed::Plain && received.bytes.len() <= SMALL_BYTES;
     if is_small {
         work.on_one_line(&mut received.bytes);
@@ -242,7 +244,7 @@ async fn let_in(
         work.on_one_line(&mut body);
         let taken = work.take(&body)?;
         if !taken.refused.is_empty() {
-            work.intake.quarantine.take(work.door.name(), &taken.refused, taken.more);
+            work.intake.quarantine.take(work.endpoint.name(), &taken.refused, taken.more);
         }
         let answer = work.answer(&taken);
         Ok((taken.batch, answer, received))
@@ -264,7 +266,7 @@ async fn append(state: &State, intake: &Intake, batch: Batch) -> Result<(), Prob
 /// What is done with a body.
 struct Work {
     intake: Arc<Intake>,
-    door: Door,
+    endpoint: Endpoint,
     form: Form,
     limits: Limits,
 }
@@ -272,7 +274,7 @@ struct Work {
 impl Work {
     /// A document is an event, which has no line breaks. JSON has them only where it may have spaces.
     fn on_one_line(&self, body: &mut [u8]) {
-        if matches!(self.door, Door::Document(..)) {
+        if matches!(self.endpoint, Endpoint::Document(..)) {
             body.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
         }
     }
@@ -281,47 +283,53 @@ impl Work {
     ///
     /// # Errors
     /// Nothing of the body can be read, or it has too many events.
-    fn take<'b>(&self, body: &'b [u8]) -> Result<Taken<'b>, Problem> {
+    fn take<'b>(&self, body: &'b [u8]) -> Result<BodyOutcome<'b>, Problem> {
         let (settings, limits) = (self.intake.settings(), &self.limits);
-        match (self.form, &self.door) {
-            (Form::Lines, Door::Bulk(index)) => bulk::take(body, index.as_deref(), settings, limits),
-            (Form::Lines, door) => lines::take(body, *door != Door::Ingest, settings, limits),
-            (Form::Json, Door::Document(index, id)) => bulk::take_one(body, (index, id.as_deref()), settings, limits),
-            (form, Door::Telemetry(sent) | Door::Call(Some(sent))) => otlp::take(body, (*sent, form), settings, limits),
-            (Form::Json, Door::Loki) => loki::take_json(body, settings, limits),
-            (Form::Protobuf, Door::Loki) => loki::take_protobuf(body, settings, limits),
-            (Form::Json, Door::Raw) => seq::take(body, settings, limits),
+        match (self.form, &self.endpoint) {
+            (Form::Lines, Endpoint::Bulk(index)) => bulk::take(body, index.as_deref(), settings, limits),
+            (Form::Lines, endpoint) => lines::take(body, *endpoint != Endpoint::Ingest, settings, limits),
+            (Form::Json, Endpoint::Document(index, id)) => {
+                bulk::take_one(body, (index, id.as_deref()), settings, limits)
+            }
+            (form, Endpoint::Telemetry(sent) | Endpoint::Call(Some(sent))) => {
+                otlp::take(body, (*sent, form), settings, limits)
+            }
+            (Form::Json, Endpoint::Loki) => loki::take_json(body, settings, limits),
+            (Form::Protobuf, Endpoint::Loki) => loki::take_protobuf(body, settings, limits),
+            (Form::Json, Endpoint::Raw) => seq::take(body, settings, limits),
             (Form::Json | Form::Protobuf, _) => lines::take_json(body, settings, limits),
         }
     }
 
-    fn answer(&self, taken: &Taken<'_>) -> Response<Body> {
+    fn answer(&self, taken: &BodyOutcome<'_>) -> Response<Body> {
         let is_lost = taken.batch.is_empty() && !taken.refused.is_empty();
         let status = if is_lost { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-        match &self.door {
-            Door::Ingest | Door::Elastic(_) => json(status, taken.counted()),
-            Door::Clef | Door::Raw => {
+        match &self.endpoint {
+            Endpoint::Ingest | Endpoint::Elastic(_) => json(status, taken.counted()),
+            Endpoint::Clef | Endpoint::Raw => {
                 json(if is_lost { status } else { StatusCode::CREATED }, seq::answer(taken, is_lost))
             }
-            Door::Bulk(_) => json(StatusCode::OK, bulk::answer(taken)),
-            Door::Document(..) => json(if is_lost { status } else { StatusCode::CREATED }, bulk::answer_one(taken)),
-            Door::Loki if taken.refused.is_empty() => empty(StatusCode::NO_CONTENT),
-            Door::Call(_) => grpc::answer(&otlp::answer_protobuf(taken)),
-            Door::Loki => bytes(StatusCode::BAD_REQUEST, media::TEXT, loki::answer(taken)),
-            Door::Telemetry(sent) if self.form == Form::Json => json(StatusCode::OK, otlp::answer_json(*sent, taken)),
-            Door::Telemetry(_) => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
+            Endpoint::Bulk(_) => json(StatusCode::OK, bulk::answer(taken)),
+            Endpoint::Document(..) => json(if is_lost { status } else { StatusCode::CREATED }, bulk::answer_one(taken)),
+            Endpoint::Loki if taken.refused.is_empty() => empty(StatusCode::NO_CONTENT),
+            Endpoint::Call(_) => grpc::answer(&otlp::answer_protobuf(taken)),
+            Endpoint::Loki => bytes(StatusCode::BAD_REQUEST, media::TEXT, loki::answer(taken)),
+            Endpoint::Telemetry(sent) if self.form == Form::Json => {
+                json(StatusCode::OK, otlp::answer_json(*sent, taken))
+            }
+            Endpoint::Telemetry(_) => bytes(StatusCode::OK, media::PROTOBUF, otlp::answer_protobuf(taken)),
         }
     }
 }
 
 /// A problem with a status that the clients of an endpoint take as a reason to wait. For an overloaded server that is 429,
 /// everywhere.
-fn later(intake: &Intake, door: &Door, mut problem: Problem) -> Problem {
+fn later(intake: &Intake, endpoint: &Endpoint, mut problem: Problem) -> Problem {
     if problem.is_busy {
         intake.note_busy();
         problem.status = StatusCode::TOO_MANY_REQUESTS;
     }
-    problem.status = door.status(problem.status);
+    problem.status = endpoint.status(problem.status);
     problem
 }
 
@@ -343,16 +351,16 @@ fn bytes(status: StatusCode, media: &'static str, bytes: Vec<u8>) -> Response<Bo
 }
 
 /// A problem as the clients of an endpoint understand it.
-fn told(door: &Door, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
+fn told(endpoint: &Endpoint, headers: &HeaderMap, problem: &Problem) -> Response<Body> {
     let status = problem.status;
-    let mut response = match door {
-        Door::Bulk(_) | Door::Document(..) | Door::Elastic(_) => json(status, bulk::failure(problem)),
-        Door::Telemetry(_) if media::is_protobuf(headers) => {
+    let mut response = match endpoint {
+        Endpoint::Bulk(_) | Endpoint::Document(..) | Endpoint::Elastic(_) => json(status, bulk::failure(problem)),
+        Endpoint::Telemetry(_) if media::is_protobuf(headers) => {
             bytes(status, media::PROTOBUF, otlp::failure_protobuf(problem))
         }
-        Door::Call(_) => return grpc::failure(problem),
-        Door::Loki => bytes(status, media::TEXT, format!("{problem}\n").into_bytes()),
-        Door::Telemetry(_) => json(status, otlp::failure_json(problem)),
+        Endpoint::Call(_) => return grpc::failure(problem),
+        Endpoint::Loki => bytes(status, media::TEXT, format!("{problem}\n").into_bytes()),
+        Endpoint::Telemetry(_) => json(status, otlp::failure_json(problem)),
         _ => bytes(status, "application/problem+json", problem.json()),
     };
     let headers = response.headers_mut();
@@ -375,16 +383,16 @@ mod tests {
     #[test]
     fn a_full_disk_has_a_status_after_which_clients_send_again() {
         let full = Problem::full("the store takes no events").status;
-        for (door, status) in [
-            (Door::Ingest, 507),
-            (Door::Clef, 507),
-            (Door::Loki, 507),
-            (Door::Bulk(None), 503),
-            (Door::Document("logs".into(), None), 503),
-            (Door::Telemetry(Telemetry::Logs), 503),
+        for (endpoint, status) in [
+            (Endpoint::Ingest, 507),
+            (Endpoint::Clef, 507),
+            (Endpoint::Loki, 507),
+            (Endpoint::Bulk(None), 503),
+            (Endpoint::Document("logs".into(), None), 503),
+            (Endpoint::Telemetry(Telemetry::Logs), 503),
         ] {
-            assert_eq!(door.status(full).as_u16(), status);
-            assert_eq!(door.status(StatusCode::TOO_MANY_REQUESTS).as_u16(), 429);
+            assert_eq!(endpoint.status(full).as_u16(), status);
+            assert_eq!(endpoint.status(StatusCode::TOO_MANY_REQUESTS).as_u16(), 429);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What kind of body comes.
 
-use super::Door;
+use super::Endpoint;
 use crate::base::problem::Problem;
-use crate::request::choice::text;
+use crate::request::negotiation::text;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
 
@@ -24,7 +24,11 @@ impl Form {
     ///
     /// # Errors
     /// 415 if the endpoint does not accept it.
-    pub(super) fn of(door: &Door, headers: &HeaderMap, parameters: &[(String, String)]) -> Result<Self, Problem> {
+    pub(super) fn of(
+        endpoint: &Endpoint,
+        headers: &HeaderMap,
+        parameters: &[(String, String)],
+    ) -> Result<Self, Problem> {
         let media = media(headers);
         let is_json = media == "application/json";
         let is_lines = matches!(&*media, "application/x-ndjson" | "application/ndjson" | "application/jsonl");
@@ -32,22 +36,22 @@ impl Form {
         let is_elastic =
             matches!(&*media, "application/vnd.elasticsearch+x-ndjson" | "application/vnd.elasticsearch+json");
         let asks_clef = || parameters.iter().any(|(name, _)| name == "clef");
-        match door {
-            Door::Ingest if is_clef => Ok(Self::Lines),
-            Door::Clef if is_clef || is_json => Ok(Self::Lines),
-            Door::Raw if is_clef || is_json && asks_clef() => Ok(Self::Lines),
-            Door::Bulk(_) if is_lines || is_json || is_elastic => Ok(Self::Lines),
-            Door::Ingest | Door::Raw | Door::Telemetry(_) | Door::Loki if is_json => Ok(Self::Json),
-            Door::Document(..) if is_json || is_elastic => Ok(Self::Json),
-            Door::Telemetry(_) | Door::Loki if media == PROTOBUF => Ok(Self::Protobuf),
+        match endpoint {
+            Endpoint::Ingest if is_clef => Ok(Self::Lines),
+            Endpoint::Clef if is_clef || is_json => Ok(Self::Lines),
+            Endpoint::Raw if is_clef || is_json && asks_clef() => Ok(Self::Lines),
+            Endpoint::Bulk(_) if is_lines || is_json || is_elastic => Ok(Self::Lines),
+            Endpoint::Ingest | Endpoint::Raw | Endpoint::Telemetry(_) | Endpoint::Loki if is_json => Ok(Self::Json),
+            Endpoint::Document(..) if is_json || is_elastic => Ok(Self::Json),
+            Endpoint::Telemetry(_) | Endpoint::Loki if media == PROTOBUF => Ok(Self::Protobuf),
             // `application/grpc+json` and others are not those of OpenTelemetry.
-            Door::Call(_) if media == GRPC || media == "application/grpc+proto" => Ok(Self::Protobuf),
-            _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, door.wanted())),
+            Endpoint::Call(_) if media == GRPC || media == "application/grpc+proto" => Ok(Self::Protobuf),
+            _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, endpoint.wanted())),
         }
     }
 }
 
-impl Door {
+impl Endpoint {
     fn wanted(&self) -> &'static str {
         match self {
             Self::Ingest => "events come as application/x-ndjson or application/json",

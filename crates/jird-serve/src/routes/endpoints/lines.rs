@@ -1,9 +1,9 @@
 //! Events as lines, or as one JSON value.
 
-use super::taken::{Taken, malformed};
+use super::outcome::{BodyOutcome, malformed};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
-use crate::events::intake::Refused;
+use crate::events::intake::RefusedEvent;
 use jird::{Kind, Parser};
 use jird_store::{Batch, Settings};
 
@@ -16,8 +16,8 @@ pub(super) fn take<'b>(
     are_objects: bool,
     settings: &Settings,
     limits: &Limits,
-) -> Result<Taken<'b>, Problem> {
-    let mut taken = Taken::default();
+) -> Result<BodyOutcome<'b>, Problem> {
+    let mut taken = BodyOutcome::default();
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         for (index, (line, number, offset)) in (0..).zip(Lines::new(body)) {
             taken.check_room(builder, 0, limits)?;
@@ -37,9 +37,9 @@ pub(super) fn take<'b>(
 }
 
 /// The events of a body that is one, or an array of them.
-pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<Taken<'b>, Problem> {
+pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> Result<BodyOutcome<'b>, Problem> {
     let mut parser = Parser::new();
-    let mut taken = Taken::default();
+    let mut taken = BodyOutcome::default();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
     let (batch, result) = Batch::build(settings, body.len(), |builder| {
         let one = (root.kind() != Kind::Array).then_some(root);
@@ -96,8 +96,8 @@ pub(super) fn is_object(line: &[u8]) -> bool {
 
 /// A line that is not an object.
 #[cold]
-pub(super) fn no_object(raw: &[u8], index: u64, line: u64, offset: usize) -> Refused<'_> {
+pub(super) fn no_object(raw: &[u8], index: u64, line: u64, offset: usize) -> RefusedEvent<'_> {
     let column = raw.len() - raw.trim_ascii_start().len() + 1;
     let message = "an event is an object here".to_owned();
-    Refused { index, line, offset: offset as u64, raw, kind: "object", message, column: column as u64 }
+    RefusedEvent { index, line, offset: offset as u64, raw, kind: "object", message, column: column as u64 }
 }
