@@ -84,7 +84,7 @@ pub use column::Fields;
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};
 pub use files::{Object, Objects};
-pub use index::{Condition, FieldKinds, Index};
+pub use index::{Condition, FieldKinds, Index, TimeHint};
 pub use settings::{Compression, Settings, Window, WriterOptions};
 pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};
 pub use source::{Checkpoint, Prefix, PrefixSums, Sources};

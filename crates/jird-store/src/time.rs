@@ -148,6 +148,14 @@ pub(crate) fn ordered_width(text: &[u8]) -> Option<u8> {
     (is_plain && is_end).then_some(text.len() as u8)
 }
 
+/// The text of a time that has this [width](ordered_width).
+pub(crate) fn of_width(time: i64, width: u8) -> String {
+    let mut text = to_wide_text(time);
+    text.truncate(usize::from(width).saturating_sub(1).max(19));
+    text.push('Z');
+    text
+}
+
 fn nanoseconds((seconds, nanos): Time) -> Option<i64> {
     // Near the lowest time, the seconds alone would overflow although the sum does not.
     i64::try_from(i128::from(seconds) * i128::from(SECOND) + i128::from(nanos)).ok()

@@ -43,6 +43,7 @@ pub(crate) use json_arithmetic::JsonArithmetic;
 pub(crate) use json_text::json_text;
 pub(crate) use narrow::{LeftOut, Narrow};
 pub(crate) use predicate::{PredicateUdf, json_texts};
+pub(crate) use time_bucket::bucket_nanoseconds;
 pub(crate) use timestamp::Timestamp;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};

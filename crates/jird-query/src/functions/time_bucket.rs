@@ -53,6 +53,14 @@ fn buckets(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
     Ok(Arc::new(buckets.with_timezone(Arc::clone(zone))))
 }
 
+/// The greatest length of a bucket of this width, in nanoseconds, but for hours that clocks are set by.
+pub(crate) fn bucket_nanoseconds(width: &ScalarValue) -> Option<i128> {
+    Some(match Width::of(width)? {
+        Width::Micros(length) => i128::from(length) * 1000,
+        Width::Months(months) => i128::from(months) * 31 * i128::from(DAY) * 1000,
+    })
+}
+
 /// The width of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {

@@ -346,13 +346,13 @@ impl fmt::Display for StoreReads {
             read,
             without_match,
             by_columns,
-            skipped: Skipped { by_range, by_pairs, by_words, by_keys, .. },
+            skipped: Skipped { by_time, by_range, by_pairs, by_words, by_keys, .. },
             ..
         } = self;
         write!(
             f,
             "{read} of {blocks} blocks read, {without_match} of them without a match; {by_columns} answered by columns; \
-             skipped by keys {by_keys}, by ranges of numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
+             skipped by times {by_time}, by keys {by_keys}, by ranges of numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
         )
     }
 }

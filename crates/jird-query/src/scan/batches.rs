@@ -53,6 +53,8 @@ pub(crate) struct Plan {
     place: Option<usize>,
     /// Conditions on the keys of folders, whose slots are columns of the table. Files that do not meet them are not read.
     folders: Vec<Predicate>,
+    /// The condition of the blocks of a store that are read, if it says more than the filter, and its paths.
+    blocks: Option<(Predicate, Vec<Path>)>,
 }
 
 /// What a scan sends.
@@ -151,6 +153,7 @@ impl Plan {
             told,
             place,
             folders: Vec::new(),
+            blocks: None,
         }
     }
 
@@ -172,6 +175,26 @@ impl Plan {
     /// The same scan, without the files whose folders rule out such conditions.
     pub(crate) fn leaving_out(self, folders: &[Predicate]) -> Self {
         Self { folders: folders.to_vec(), ..self }
+    }
+
+    /// The same scan, without blocks of a store for which one of these conditions does not hold.
+    pub(crate) fn within(mut self, windows: &[Predicate]) -> Self {
+        if windows.is_empty() {
+            return self;
+        }
+        let mut paths = self.projection.paths().to_vec();
+        let mut add = |column: usize| {
+            let path = &self.shared.columns[column].path;
+            if !paths.contains(path) {
+                paths.push(path.clone());
+            }
+        };
+        windows.iter().for_each(|window| each_slot(window, &mut add));
+        let column = |column: usize| &self.shared.columns[column].path;
+        let slot = |of: usize| paths.iter().position(|path| path == column(of)).expect("it was added above");
+        let windows: Vec<_> = windows.iter().map(|window| map_slots(window, &slot)).collect();
+        self.blocks = Some((Predicate::And(self.filter.iter().cloned().chain(windows).collect()), paths));
+        self
     }
 
     /// Whether the keys of its folders rule out all records of a file.
@@ -202,7 +225,9 @@ impl Plan {
     /// The condition and its paths, unless every record is observed, whether it matches or not.
     fn condition(&self) -> Option<(&Predicate, &[Path])> {
         let observes_all = self.shared.watch.is_some() || !self.checks.is_empty();
-        self.filter.as_ref().filter(|_| !observes_all).map(|filter| (filter, self.projection.paths()))
+        let filter = || self.filter.as_ref().map(|filter| (filter, self.projection.paths()));
+        let of_blocks = self.blocks.as_ref().map(|(condition, paths)| (condition, &paths[..]));
+        of_blocks.or_else(filter).filter(|_| !observes_all)
     }
 
     /// Scans, and sends what it finds, until the end or until no more is wanted.

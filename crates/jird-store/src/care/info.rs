@@ -126,7 +126,7 @@ impl Store {
                     keep_from: entry.keep_from,
                     indexed: span.index().map(crate::index::SpanIndex::paths).unwrap_or_default(),
                     saved: noted.get(&entry.number).copied().unwrap_or_default(),
-                    is_ordered: entry.order != crate::event::TextOrder::Unknown,
+                    is_ordered: entry.order.is_of_texts(),
                 }
             })
             .collect();

@@ -1,5 +1,6 @@
 //! Makes the columns of a block from its documents.
 
+use super::spellings::{self, Unusual};
 use super::{ColumnFacts, texts};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder};
@@ -20,13 +21,15 @@ pub enum ColumnType {
     Text,
     /// Booleans: Arrow's `Boolean`.
     Bool,
+    /// The texts that the other columns do not show: Arrow's `Utf8`. It is the last column, of no path.
+    Spellings,
 }
 
 impl ColumnType {
     fn data_type(self) -> DataType {
         match self {
             Self::Number => DataType::Float64,
-            Self::Text => DataType::Utf8,
+            Self::Text | Self::Spellings => DataType::Utf8,
             Self::Bool => DataType::Boolean,
         }
     }
@@ -113,7 +116,9 @@ impl ColumnPlan {
     /// The fields of the Arrow schema. A field's name is the column's path as a JSON Pointer, which begins with `/`.
     pub fn fields(&self) -> Vec<ArrowField> {
         let fields = self.paths().iter().zip(&self.types);
-        fields.map(|(path, kind)| ArrowField::new(path.to_string(), kind.data_type(), true)).collect()
+        let fields = fields.map(|(path, kind)| ArrowField::new(path.to_string(), kind.data_type(), true));
+        let spellings = ArrowField::new("spellings", ColumnType::Spellings.data_type(), true);
+        fields.chain([spellings]).collect()
     }
 
     /// The path that a field's name means. `None` if it is not a column of this kind.
@@ -122,14 +127,25 @@ impl ColumnPlan {
         Some(keys.fold(Path::root(), |path, key| path.key(key.replace("~1", "/").replace("~0", "~"))))
     }
 
-    /// The columns of a block. `lines` ends each document with a line feed and is trusted to be JSON; an error means
+    /// The columns of a file of such blocks: the paths with their types, and the spellings, whose path is the root.
+    pub fn columns(&self) -> Vec<(Path, ColumnType)> {
+        let paths = self.paths().iter().cloned().zip(self.types.iter().copied());
+        paths.chain([(Path::root(), ColumnType::Spellings)]).collect()
+    }
+
+    /// The columns of a block, in the order of [`columns`](Self::columns). `lines` ends each document with a line feed and is trusted to be JSON; an error means
     /// that it is not. Takes the time of reading these fields from each document.
     pub fn build(&self, lines: &[u8]) -> Result<Vec<Column>, Error> {
         let mut builders: Vec<Building> = self.types.iter().map(|kind| Building::new(*kind)).collect();
+        let mut rows = 0;
         each_row(&self.projection, lines, |fields| {
-            builders.iter_mut().zip(fields).for_each(|(builder, field)| builder.add(*field));
+            builders.iter_mut().zip(fields).for_each(|(builder, field)| builder.add(rows, *field));
+            rows += 1;
         })?;
-        Ok(builders.into_iter().map(Building::finish).collect())
+        let (mut columns, unusual): (Vec<_>, Vec<_>) = builders.into_iter().map(Building::finish).unzip();
+        let spellings = spellings::column(self.paths(), unusual, rows);
+        columns.push(Column { array: Arc::new(spellings), facts: ColumnFacts::OF_NONE });
+        Ok(columns)
     }
 }
 
@@ -148,6 +164,7 @@ struct Building {
     values: Values,
     /// What holds of the rows so far.
     facts: ColumnFacts,
+    unusual: Unusual,
     decoded: String,
     written: Vec<u8>,
 }
@@ -162,14 +179,15 @@ impl Building {
     fn new(kind: ColumnType) -> Self {
         let values = match kind {
             ColumnType::Number => Values::Numbers(Float64Builder::new()),
-            ColumnType::Text => Values::Texts(StringBuilder::new()),
+            ColumnType::Text | ColumnType::Spellings => Values::Texts(StringBuilder::new()),
             ColumnType::Bool => Values::Bools(BooleanBuilder::new()),
         };
-        Self { values, facts: ColumnFacts::OF_NONE, decoded: String::new(), written: Vec::new() }
+        let (unusual, decoded, written) = (Unusual::new(), String::new(), Vec::new());
+        Self { values, facts: ColumnFacts::OF_NONE, unusual, decoded, written }
     }
 
-    fn add(&mut self, field: Field<'_>) {
-        let Self { values, facts, decoded, written } = self;
+    fn add(&mut self, row: usize, field: Field<'_>) {
+        let Self { values, facts, unusual, decoded, written } = self;
         written.clear();
         let has_value = match values {
             Values::Numbers(values) => {
@@ -202,16 +220,24 @@ impl Building {
         };
         facts.add_if(!has_value && !field.is_null(), ColumnFacts::HAS_OTHERS);
         facts.remove_if(has_value && field.raw().as_bytes() != &written[..], ColumnFacts::HAS_TEXTS);
+        if field.kind().is_some() && (!has_value || field.raw().as_bytes() != &written[..]) {
+            unusual.add(row, field.raw());
+        }
         facts.remove_if(field.kind().is_none(), ColumnFacts::NONE_IS_MISSING);
         facts.remove_if(field.kind() == Some(Kind::Null), ColumnFacts::NONE_IS_NULL);
     }
 
-    fn finish(self) -> Column {
+    fn finish(mut self) -> (Column, Unusual) {
+        if self.facts.text_of_null().is_some() {
+            self.unusual.clear();
+        } else {
+            self.facts.add_if(self.unusual.is_whole(), ColumnFacts::IS_SPELLED);
+        }
         let array: ArrayRef = match self.values {
             Values::Numbers(mut values) => Arc::new(values.finish()),
             Values::Texts(mut values) => Arc::new(values.finish()),
             Values::Bools(mut values) => Arc::new(values.finish()),
         };
-        Column { array, facts: self.facts }
+        (Column { array, facts: self.facts }, self.unusual)
     }
 }

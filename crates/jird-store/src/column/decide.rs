@@ -14,7 +14,8 @@ use jird::record::Predicate;
 #[derive(Clone, Debug)]
 pub struct Columns {
     rows: usize,
-    columns: Vec<(Path, Column)>,
+    of_paths: Vec<(Path, Column)>,
+    pub(super) spellings: Option<StringArray>,
 }
 
 /// The array of a column, by its type.
@@ -25,11 +26,13 @@ pub(super) enum Typed<'a> {
 }
 
 impl Columns {
-    /// The columns of a block of `rows` documents. An array of another length, or of a type that no column has, is left
+    /// The columns of a block of `rows` documents; that of the root is the spellings. An array of another length, or of a type that no column has, is left
     /// out: it decides nothing.
     pub fn new(rows: usize, columns: impl IntoIterator<Item = (Path, Column)>) -> Self {
         let columns = columns.into_iter().filter(|(_, column)| column.array.len() == rows && typed(column).is_some());
-        Self { rows, columns: columns.collect() }
+        let (mut spellings, of_paths): (Vec<_>, Vec<_>) = columns.partition(|(path, _)| path.steps().is_empty());
+        let spellings = spellings.pop().and_then(|(_, column)| column.array.as_string_opt().cloned());
+        Self { rows, of_paths, spellings }
     }
 
     /// For each row, whether it may match; `None` if all of them may. Rows that cannot match surely do not: neither
@@ -66,7 +69,7 @@ impl Columns {
     }
 
     pub(super) fn of_path(&self, path: &Path) -> Option<&Column> {
-        self.columns.iter().find(|(other, _)| other == path).map(|(_, column)| column)
+        self.of_paths.iter().find(|(other, _)| other == path).map(|(_, column)| column)
     }
 
     fn leaf(&self, condition: &Condition, leaf: &Leaf) -> Option<BooleanBuffer> {

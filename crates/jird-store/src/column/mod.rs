@@ -18,12 +18,13 @@
 //! cells, `{"Level":"Error"}` for a document of half a kilobyte, in which the fields have the text that they have in the
 //! document. So nothing above knows of columns: it reads lines, which are shorter. [`ColumnFacts`] say whether the
 //! texts are known: whether each is what jird writes for its value (`1.50` is not, `1.5` is), and whether null stands
-//! for null or for a missing value.
+//! for null or for a missing value. The few texts that are others stand in one more column, the spellings.
 
 mod build;
 mod cell;
 mod decide;
 mod fields;
+mod spellings;
 mod texts;
 mod write;
 
@@ -44,7 +45,9 @@ impl ColumnFacts {
     const HAS_TEXTS: u8 = 4;
     const NONE_IS_NULL: u8 = 8;
     const NONE_IS_MISSING: u8 = 16;
-    const ALL: u8 = 31;
+    /// Rows whose text is not what the column says, or that are null and have a value, are among the spellings.
+    const IS_SPELLED: u8 = 32;
+    const ALL: u8 = 63;
     /// What holds of a column without rows.
     const OF_NONE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING);
 
@@ -68,9 +71,17 @@ impl ColumnFacts {
         self.has(Self::IS_ROUNDED)
     }
 
-    /// The text for which a row that is null stands, if it is the same for all: `Some("null")`, or none because the value
-    /// is missing. `None` if the texts of the rows are not known.
+    /// Whether what the column does not show is among the spellings of its block.
+    pub fn is_spelled(self) -> bool {
+        self.has(Self::IS_SPELLED)
+    }
+
+    /// The text for which a row that is null stands, if it is the same for all that are not among the spellings:
+    /// `Some("null")`, or none because the value is missing. `None` if the texts of the rows are not known.
     pub fn text_of_null(self) -> Option<Option<&'static str>> {
+        if self.is_spelled() {
+            return Some(None);
+        }
         let is_known = self.has(Self::HAS_TEXTS) && !self.has_others();
         match (is_known, self.has(Self::NONE_IS_NULL), self.has(Self::NONE_IS_MISSING)) {
             (true, true, _) => Some(None),

@@ -3,13 +3,16 @@
 use super::decide::Typed;
 use super::fields::Shape;
 use super::texts::{bool, number, text};
-use super::{Columns, Fields};
+use super::{Columns, Fields, spellings};
 use arrow_array::Array;
+use jird::Path;
 
 /// A column, for rows that are null the text that they stand for.
 struct Cells<'c> {
     values: Typed<'c>,
     null: Option<&'static str>,
+    /// The texts that the column does not show, by row, ascending.
+    spelled: spellings::Texts,
 }
 
 impl Cells<'_> {
@@ -23,6 +26,11 @@ impl Cells<'_> {
 
     /// Appends what `before` is and the value; nothing if it is missing.
     fn write(&self, row: usize, out: &mut Vec<u8>, before: impl FnOnce(&mut Vec<u8>)) {
+        if let Ok(at) = self.spelled.binary_search_by_key(&row, |(row, _)| *row) {
+            before(out);
+            out.extend_from_slice(self.spelled[at].1.as_bytes());
+            return;
+        }
         if self.is_null(row) {
             if let Some(null) = self.null {
                 before(out);
@@ -43,9 +51,19 @@ impl Columns {
     /// Replaces `out` by a line for each of these rows, in which each of the fields has the text that it has in the
     /// document. `false` if the columns do not know all of these texts; then `out` is as it was.
     pub fn write(&self, fields: &Fields, rows: impl Iterator<Item = usize>, out: &mut Vec<u8>) -> bool {
+        let is_spelled = |path: &Path| self.of_path(path).is_some_and(|column| column.facts.is_spelled());
+        let spelled: Vec<Path> = fields.paths().iter().filter(|path| is_spelled(path)).cloned().collect();
+        let mut texts = match &self.spellings {
+            Some(column) if !spelled.is_empty() => spellings::texts(column, &spelled).unwrap_or_default(),
+            _ => Vec::new(),
+        };
         let cells = fields.paths().iter().map(|path| {
             let column = self.of_path(path)?;
-            Some(Cells { values: super::decide::typed(column)?, null: column.facts.text_of_null()? })
+            let spelled = match spelled.iter().position(|other| other == path) {
+                Some(at) => std::mem::take(texts.get_mut(at)?),
+                None => Vec::new(),
+            };
+            Some(Cells { values: super::decide::typed(column)?, null: column.facts.text_of_null()?, spelled })
         });
         let Some(cells) = cells.collect::<Option<Vec<_>>>() else { return false };
         out.clear();

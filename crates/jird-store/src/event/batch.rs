@@ -307,9 +307,9 @@ impl<'p> Clock<'p> {
         self.reader.read_trusted(event, &mut field).ok()?;
         let [field] = field;
         match field.kind()? {
-            Kind::Number => Some((time::of_number(field.raw())?, TextOrder::Unknown)),
+            Kind::Number => Some((time::of_number(field.raw())?, TextOrder::Dated)),
             Kind::String if field.raw().contains('\\') => {
-                Some((time::of_text(field.as_str()?.as_bytes())?, TextOrder::Unknown))
+                Some((time::of_text(field.as_str()?.as_bytes())?, TextOrder::Dated))
             }
             Kind::String => of_plain(field.as_str()?.as_bytes()),
             _ => None,
@@ -319,7 +319,7 @@ impl<'p> Clock<'p> {
 
 /// The time of a text without escapes.
 fn of_plain(text: &[u8]) -> Option<(i64, TextOrder)> {
-    let order = time::ordered_width(text).map_or(TextOrder::Unknown, TextOrder::Width);
+    let order = time::ordered_width(text).map_or(TextOrder::Dated, TextOrder::Width);
     Some((time::of_text(text)?, order))
 }
 
@@ -382,8 +382,11 @@ mod tests {
         assert_eq!(order(""), TextOrder::Empty);
         assert_eq!(order(&format!("{one}\n{one}")), TextOrder::Width(20));
         assert_eq!(order(&format!("{one}\n{{}}")), TextOrder::Unknown);
-        assert_eq!(order(&format!("{one}\n{{\"@t\":\"2024-03-05T07:00:00.5Z\"}}")), TextOrder::Unknown);
-        assert_eq!(order(r#"{"@t":"2024-03-05T07:00:0\u0030Z"}"#), TextOrder::Unknown);
+        assert_eq!(order(&format!("{one}\n{{\"@t\":\"2024-03-05T07:00:00.5Z\"}}")), TextOrder::Dated);
+        assert_eq!(order(r#"{"@t":"2024-03-05T07:00:0\u0030Z"}"#), TextOrder::Dated);
+        assert_eq!(order(&format!("{one}\n{{\"@t\":1709622000}}")), TextOrder::Dated);
+        // Its time is beyond what the store can sort by.
+        assert_eq!(order(r#"{"@t":"9999-12-31T00:00:00Z"}"#), TextOrder::Unknown);
     }
 
     #[test]

@@ -268,7 +268,7 @@ fn kinds_like(literal: &Literal) -> FieldKinds {
     }
 }
 
-fn opposite(op: Comparison) -> Comparison {
+pub(super) fn opposite(op: Comparison) -> Comparison {
     match op {
         Comparison::Eq => Comparison::Ne,
         Comparison::Ne => Comparison::Eq,

@@ -36,6 +36,7 @@ mod number;
 mod span;
 #[cfg(test)]
 mod tests;
+mod time;
 mod walk;
 
 pub use builder::IndexBuilder;
@@ -44,6 +45,8 @@ pub(crate) use condition::{Leaf, Node};
 pub use kinds::FieldKinds;
 pub use layout::Wrong;
 pub use span::{Answer, Index, SpanIndex};
+pub use time::TimeHint;
+pub(crate) use time::Times;
 
 /// Paths of more keys than this are not indexed.
 pub const DEPTH_MAX: usize = 16;

@@ -64,7 +64,7 @@ impl Manifest {
             spans: Vec::new(),
             logs: Vec::new(),
             lost: Vec::new(),
-            needs: Needs::default(),
+            needs: Needs::of_this(),
             sections: Sections::default(),
         }
     }
@@ -85,10 +85,16 @@ pub(crate) struct Needs {
     pub(crate) write: Vec<String>,
 }
 
-/// The features that this program knows.
-const FEATURES: [&str; 0] = [];
+/// The features that this program knows. A store that it changes needs them, as a reader that lacks one would take a store
+/// with times in several notations for one whose texts are in order (`dated`), or not find columns (`spellings`).
+const FEATURES: [&str; 2] = ["dated", "spellings"];
 
 impl Needs {
+    /// What a store needs that this program has changed.
+    fn of_this() -> Self {
+        Self { read: FEATURES.map(str::to_owned).to_vec(), write: Vec::new() }
+    }
+
     /// Refuses a store that needs a feature that this program does not know.
     fn check(needed: &[String], what: &str, path: &Path) -> Result<(), Error> {
         let unknown = needed.iter().find(|name| !FEATURES.contains(&name.as_str()));
@@ -334,6 +340,7 @@ impl Folder {
         }
         let result = change(&mut manifest)?;
         if manifest != before {
+            manifest.needs.read = Needs::of_this().read;
             manifest.generation += 1;
             if manifest.logs.is_empty() {
                 manifest.sealed = manifest.sealed.or(Some(manifest.arrivals));

@@ -2,7 +2,8 @@
 
 use super::saved::Saved;
 use super::text::{BlockId, Home, Piece, Text, UnitHome};
-use crate::index::{Answer, Condition, Index};
+use crate::event::TextOrder;
+use crate::index::{Answer, Condition, Index, Times};
 
 /// The blocks of a section that may have a match, and what was saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,13 +16,15 @@ pub struct Selected {
     pub saved: Vec<(u64, Saved)>,
 }
 
-/// The blocks that indexes left out, by index.
+/// The blocks that were left out, by what ruled them out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// All that were left out.
     pub blocks: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Left out by when their events are. Of sections that are outside as a whole, only the bytes count.
+    pub by_time: u64,
     /// Left out by the least and greatest numbers of fields.
     pub by_range: u64,
     /// Left out by the filter of fields with their values.
@@ -35,9 +38,10 @@ pub struct Skipped {
 impl Skipped {
     /// Adds what another selection saved.
     pub fn merge(&mut self, more: &Self) {
-        let Self { blocks, bytes, by_range, by_pairs, by_words, by_keys } = more;
+        let Self { blocks, bytes, by_time, by_range, by_pairs, by_words, by_keys } = more;
         self.blocks += blocks;
         self.bytes += bytes;
+        self.by_time += by_time;
         self.by_range += by_range;
         self.by_pairs += by_pairs;
         self.by_words += by_words;
@@ -56,6 +60,15 @@ impl Text {
             return Selected { blocks: self.blocks_of(section).collect(), ..Selected::default() };
         };
         let state = &*self.snapshot.0;
+        let order = self.sections[section].units.iter().fold(TextOrder::Empty, |order, unit| match unit.home {
+            UnitHome::Span(span) => order.and(state.spans[span].entry().order),
+            UnitHome::Recent(_) => order.and(state.recent.order()),
+        });
+        let is_outside = |bounds| !condition.may_hold_at(&state.settings.time_field, &Times { bounds, order });
+        let facts = self.section(section);
+        if is_outside(facts.times) {
+            return Selected { skipped: Skipped { bytes: facts.bytes, ..Skipped::default() }, ..Selected::default() };
+        }
         let mut answers: Vec<(usize, Vec<Answer>)> = Vec::new();
         let mut has_logs = false;
         for unit in &self.sections[section].units {
@@ -81,6 +94,12 @@ impl Text {
             }
         }
         for (id, block) in self.blocks_of(section).zip(self.opened(section)) {
+            if is_outside(block.facts.times) {
+                selected.skipped.blocks += 1;
+                selected.skipped.by_time += 1;
+                selected.skipped.bytes += block.facts.bytes;
+                continue;
+            }
             match ruled_out_by(&block.pieces, &answers) {
                 Answer::May => selected.blocks.push(id),
                 by @ Answer::No(_) => selected.skipped.add(by, block.facts.bytes),

@@ -10,7 +10,7 @@
 use super::{Snapshot, State};
 use crate::column::Fields;
 use crate::error::Error;
-use crate::event::{Key, TextOrder};
+use crate::event::Key;
 use crate::index::{Condition, FieldKinds};
 use crate::settings::Window;
 use crate::span::{BLOCK_BYTES, BlockRows};
@@ -268,7 +268,7 @@ impl Text {
     /// texts is the order of the events. Reads nothing.
     pub fn is_ordered_by(&self, path: &Path) -> bool {
         let state = &*self.snapshot.0;
-        *path == state.settings.time_field && state.order() != TextOrder::Unknown
+        *path == state.settings.time_field && state.order().is_of_texts()
     }
 
     /// Which kinds of values the events of this text have at a path; `None` if no index knows. Of an event that has a

@@ -9,8 +9,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The names of the types in a table.
-const TYPES: [(&str, ColumnType); 3] =
-    [("number", ColumnType::Number), ("text", ColumnType::Text), ("bool", ColumnType::Bool)];
+const TYPES: [(&str, ColumnType); 4] = [
+    ("number", ColumnType::Number),
+    ("text", ColumnType::Text),
+    ("bool", ColumnType::Bool),
+    ("spellings", ColumnType::Spellings),
+];
 
 pub(super) fn type_name(kind: ColumnType) -> &'static str {
     TYPES.iter().find(|(_, other)| *other == kind).map_or("", |(name, _)| name)
@@ -51,7 +55,7 @@ impl Buffers<'_> {
                 let values: Vec<f64> = values.collect();
                 (values.len() == rows).then(|| Arc::new(Float64Array::new(ScalarBuffer::from(values), nulls)))?
             }
-            ColumnType::Text => {
+            ColumnType::Text | ColumnType::Spellings => {
                 let bytes = self.next(rows.checked_add(1)?.checked_mul(4)?)?;
                 let offsets = bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).take(rows + 1);
                 let offsets: Vec<i32> = offsets.collect();

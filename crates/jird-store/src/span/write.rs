@@ -252,8 +252,7 @@ impl Arrow {
     }
 
     fn columns(&self) -> Vec<(jird::Path, ColumnType)> {
-        let plan = self.plan.iter();
-        plan.flat_map(|plan| plan.paths().iter().cloned().zip(plan.types().iter().copied())).collect()
+        self.plan.as_ref().map(ColumnPlan::columns).unwrap_or_default()
     }
 }
 

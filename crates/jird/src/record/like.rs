@@ -69,6 +69,15 @@ impl Like {
         self.matches_pieces(text)
     }
 
+    /// What all matching texts begin with: what stands before the first wildcard.
+    ///
+    /// ```
+    /// assert_eq!(jird::record::Like::new("/api/%.js").prefix(), "/api/");
+    /// ```
+    pub fn prefix(&self) -> String {
+        self.pieces.iter().map_while(|piece| if let Piece::Char(char) = piece { Some(*char) } else { None }).collect()
+    }
+
     /// The literal parts between the wildcards. The first flag says whether a matching text begins with the part, the
     /// second whether it ends with it.
     pub(super) fn fixed_parts(&self) -> Vec<(String, bool, bool)> {

@@ -11,6 +11,7 @@ use super::order::compare_containers;
 use super::select::Projection;
 use crate::number::Number;
 use crate::tape::Kind;
+use core::any::Any;
 use core::cmp::Ordering;
 use core::fmt;
 use std::sync::Arc;
@@ -75,6 +76,7 @@ pub struct Matcher {
     /// The test of numbers, if they are not of another kind.
     numbers: Option<Box<dyn Test>>,
     literals: Arc<[Box<str>]>,
+    hint: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// A function that can be cloned through a trait object.
@@ -91,7 +93,12 @@ impl<T: Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static> Test for T {
 impl Clone for Matcher {
     fn clone(&self) -> Self {
         let numbers = self.numbers.as_ref().map(|test| (**test).boxed_clone());
-        Self { test: (*self.test).boxed_clone(), numbers, literals: Arc::clone(&self.literals) }
+        Self {
+            test: (*self.test).boxed_clone(),
+            numbers,
+            literals: Arc::clone(&self.literals),
+            hint: self.hint.clone(),
+        }
     }
 }
 
@@ -109,7 +116,7 @@ impl Matcher {
     /// assert!(even.matches("4") && !even.matches("5") && !even.matches("four"));
     /// ```
     pub fn unsure(test: impl Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static) -> Self {
-        Self { test: Box::new(test), numbers: None, literals: Arc::default() }
+        Self { test: Box::new(test), numbers: None, literals: Arc::default(), hint: None }
     }
 
     /// Adds a test of numbers, which gets a number as it stands in its record. Without one, numbers are unknown.
@@ -136,6 +143,23 @@ impl Matcher {
     #[must_use]
     pub fn requiring<T: Into<Box<str>>>(self, literals: impl IntoIterator<Item = T>) -> Self {
         Self { literals: literals.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Adds what an index may know of the test that the engine does not, such as the bounds of times.
+    ///
+    /// ```
+    /// let matcher = jird::record::Matcher::new(|text| text < "b").with_hint("before b");
+    /// assert_eq!(matcher.hint::<&str>(), Some(&"before b"));
+    /// assert_eq!(matcher.hint::<u64>(), None);
+    /// ```
+    #[must_use]
+    pub fn with_hint(self, hint: impl Any + Send + Sync) -> Self {
+        Self { hint: Some(Arc::new(hint)), ..self }
+    }
+
+    /// The hint, if it is of this type.
+    pub fn hint<T: Any>(&self) -> Option<&T> {
+        self.hint.as_deref()?.downcast_ref()
     }
 
     /// Whether `text` passes.

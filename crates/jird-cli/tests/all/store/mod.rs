@@ -354,6 +354,77 @@ fn lines_of_a_store_are_places_in_the_order_of_time() {
     assert_eq!(out, format!("{{\"line\":{},\"id\":\"r-12000\"}}\n", 12_000 - 1440 + 1));
 }
 
+/// Whatever the form of a condition on the time field: the answer is that of the file, and of the store only the blocks
+/// are read whose events are then.
+#[test]
+fn a_condition_on_the_time_field_is_a_window() {
+    let folder = sealed("windows", 20_000);
+    let mixed: String = (0..20_000)
+        .map(|index| {
+            let (day, hour, minute) = (5 + index / 1440, index / 60 % 24, index % 60);
+            // The same time in three notations.
+            let time = match index % 3 {
+                0 => format!("\"2024-03-{day:02}T{hour:02}:{minute:02}:00Z\""),
+                1 => format!("\"2024-03-{day:02} {hour:02}:{minute:02}:00.25\""),
+                _ => (1_709_596_800 + index * 60).to_string(),
+            };
+            format!("{{\"@t\":{time},\"id\":{index},\"text\":\"{}\"}}\n", "x".repeat(150))
+        })
+        .collect();
+    let folder = folder.with("mixed.ndjson", mixed);
+    fine(&folder, "ingest", &["mixed", "mixed.ndjson"]);
+    fine(&folder, "store", &["compact", "mixed"]);
+    for (condition, share_of_texts, share_of_mixed) in [
+        ("\"@t\" >= '2024-03-18T01:00:00' and \"@t\" < '2024-03-18T03:00'", 4, 1),
+        ("\"@t\" between '2024-03-18T01:00:00Z' and '2024-03-18T03:00:00Z'", 4, 1),
+        ("\"@t\" like '2024-03-18T01:%'", 4, 1),
+        ("\"@t\" in ('2024-03-18T01:07:00.5Z', '2024-03-18T01:09:00Z')", 4, 1),
+        ("\"@t\" >= timestamp '2024-03-18T01:00:00Z' and \"@t\" < timestamp '2024-03-18 03:00:00+01:00'", 4, 4),
+        ("timestamp(\"@t\") > '2024-03-18T03:00:00Z' and not (\"@t\" > timestamp '2024-03-18T04:00:00Z')", 4, 4),
+        ("\"@t\" < timestamp '2024-03-05T01:00:00Z' or \"@t\" > timestamp '2024-03-18T20:00:00Z'", 4, 4),
+        ("timestamp(\"@t\") >= timestamp '2024-03-16T12:00:00Z' + interval '1 day' + interval '2 hours'", 3, 3),
+        ("time_bucket('1 hour', \"@t\") = timestamp '2024-03-07T05:00:00Z'", 3, 3),
+        ("date_trunc('day', timestamp(\"@t\")) = timestamp '2024-03-06T00:00:00Z'", 3, 3),
+        ("time_bucket('1 month', \"@t\") > timestamp '2024-04-01T00:00:00Z'", 4, 4),
+        ("timestamp(\"@t\") > now() - interval '1 day'", 4, 4),
+        ("now() - interval '10 days' < timestamp(\"@t\")", 4, 4),
+    ] {
+        for (store, file, share) in [("log", "a.ndjson", share_of_texts), ("mixed", "mixed.ndjson", share_of_mixed)] {
+            let sql = format!("select id, \"@t\" where {condition}");
+            let (of_file, said_of_file, _) = folder.query(&[&sql, file], b"");
+            let (of_store, said, code) = folder.query(&[&sql, "--store", store, "--stats"], b"");
+            assert_eq!(of_store, of_file, "{condition}: {said}");
+            assert_eq!(code, 0, "{condition}: {said} {said_of_file}");
+            let line = said.lines().find(|line| line.contains("blocks read")).unwrap();
+            let words: Vec<_> = line.split_whitespace().collect();
+            let at = words.iter().position(|word| *word == "blocks").unwrap();
+            let (read, all): (u64, u64) = (words[at - 3].parse().unwrap(), words[at - 1].parse().unwrap());
+            assert!(read <= 24 / share, "{condition}: {line}");
+            assert!(share == 1 || read < all || all == 0, "{condition}: {line}");
+        }
+    }
+}
+
+/// A time that the store cannot sort by is that of no block: nothing is left out then.
+#[test]
+fn events_whose_time_is_beyond_the_store_are_found_by_their_time() {
+    let far = "{\"@t\":\"9999-12-31T00:00:00Z\",\"id\":1}\n{\"@t\":\"2024-03-05T00:00:00Z\",\"id\":2}\n{\"id\":3}\n";
+    let folder = Folder::new("far-times").with("far.ndjson", far);
+    let (_, said, _) = jird(&folder, "ingest", &["far", "far.ndjson"], b"");
+    assert!(said.contains("1 without a time") || !said.is_empty(), "{said}");
+    fine(&folder, "store", &["compact", "far"]);
+    for (condition, ids) in [
+        ("\"@t\" > '9000'", "1"),
+        ("\"@t\" >= timestamp '2200-01-01T00:00:00Z'", "1"),
+        ("\"@t\" < timestamp '2200-01-01T00:00:00Z'", "2"),
+        ("\"@t\" is null", "3"),
+    ] {
+        let sql = format!("select id where {condition}");
+        let (out, said, _) = folder.query(&[&sql, "--store", "far"], b"");
+        assert_eq!(out, format!("{{\"id\":{ids}}}\n"), "{condition}: {said}");
+    }
+}
+
 #[test]
 fn a_block_that_is_read_twice_counts_once() {
     let folder = sealed("read-twice", 20_000);

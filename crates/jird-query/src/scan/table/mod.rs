@@ -5,6 +5,7 @@ mod handle;
 mod opener;
 mod pushdown;
 mod source;
+mod window;
 
 #[cfg(feature = "cluster")]
 pub(crate) use source::NdjsonSource;

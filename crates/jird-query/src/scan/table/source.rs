@@ -1,7 +1,7 @@
 //! The file source: what DataFusion asks of a scan, and our answers.
 
 use super::opener::NdjsonOpener;
-use super::pushdown;
+use super::{pushdown, window};
 use crate::scan::batches::Plan;
 use crate::scan::shared::{TableScan, VirtualColumn, note};
 use crate::sql::each_slot;
@@ -50,6 +50,8 @@ pub(crate) struct NdjsonSource {
     pub(crate) filters: Vec<Arc<dyn PhysicalExpr>>,
     /// Conditions on the keys of folders, which rule out files. The slots are columns of the table.
     folders: Vec<Predicate>,
+    /// Conditions on times, which rule out blocks of a store. The slots are columns of the table.
+    windows: Vec<Predicate>,
     pub(crate) batch_rows: usize,
     /// Whether this scan notes records that are not JSON, and those that do not fit a schema.
     pub(crate) notes: (bool, bool),
@@ -68,6 +70,7 @@ impl NdjsonSource {
             filter: None,
             filters: Vec::new(),
             folders: Vec::new(),
+            windows: Vec::new(),
             batch_rows: 8192,
             notes,
             metrics,
@@ -110,7 +113,8 @@ impl FileSource for NdjsonSource {
         let schema = Arc::new(self.schema.file_schema().project(&self.projection.file_indices)?);
         let columns = &self.projection.file_indices;
         let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes)
-            .leaving_out(&self.folders);
+            .leaving_out(&self.folders)
+            .within(&self.windows);
         let opener: Arc<dyn FileOpener> = Arc::new(NdjsonOpener::new(plan));
         ProjectionOpener::try_new(self.projection.clone(), opener, self.schema.file_schema())
     }
@@ -150,10 +154,15 @@ impl FileSource for NdjsonSource {
         let take = |filter: Arc<dyn PhysicalExpr>| {
             // What rules out files is asked again of the records of the others: their folders may lack the key.
             source.folders.extend(pushdown::predicate(&filter, &self.shared, Some(VirtualColumn::Folder)));
-            if source.take(filter) { PushedDown::Yes } else { PushedDown::No }
+            if source.take(Arc::clone(&filter)) {
+                return PushedDown::Yes;
+            }
+            window::windows(&filter, &self.shared, &mut source.windows);
+            PushedDown::No
         };
         let answers: Vec<_> = filters.into_iter().map(take).collect();
-        let pushed = answers.iter().any(|answer| matches!(answer, PushedDown::Yes)) || !source.folders.is_empty();
+        let pushed = answers.iter().any(|answer| matches!(answer, PushedDown::Yes));
+        let pushed = pushed || !source.folders.is_empty() || !source.windows.is_empty();
         let propagation = FilterPushdownPropagation::with_parent_pushdown_result(answers);
         if !pushed {
             return Ok(propagation);

@@ -16,6 +16,7 @@ use jird::{
     Path,
     record::{Comparison, Like, Matcher, Predicate},
 };
+use jird_store::TimeHint;
 use jird_store::time::{self, Time};
 use regex::RegexBuilder;
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
@@ -302,10 +303,10 @@ fn typed_time(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Compares the time that a text or a number holds; unknown if it is not a time.
+/// Compares the time that a text or a number holds; unknown if it is not a time. A store knows where such times are.
 fn at_time(slot: usize, op: Comparison, time: Time) -> Predicate {
     let holds = move |found: Time| op.holds(found.cmp(&time));
-    let text = Matcher::unsure(move |text| time::parse(text.as_bytes()).map(holds));
+    let text = Matcher::unsure(move |text| time::parse(text.as_bytes()).map(holds)).with_hint(TimeHint { op, time });
     Predicate::Matches { slot, matcher: text.with_numbers(move |text| time::parse_number(text).map(holds)) }
 }
 
