@@ -12,6 +12,7 @@ pub(crate) mod gate;
 mod options;
 pub(crate) mod part;
 pub(crate) mod piece;
+pub(crate) mod position;
 pub(crate) mod read;
 mod row;
 mod run;
