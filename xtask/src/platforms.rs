@@ -10,9 +10,9 @@ use crate::test::{QUICK_CHECKS, both};
 /// How much is tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// The engine's unit tests where they are quick, and those that Miri runs: every public way in, with small texts.
+    /// The engine's tests that Miri runs: every public way in, with small texts.
     Short,
-    /// Also what takes minutes to compile or to run: the unit tests on every platform, and the other crates.
+    /// Also what takes minutes to compile or to run: the unit tests, and other crates.
     Long,
 }
 
@@ -55,7 +55,8 @@ fn windows(house: &House, log: &mut Log, amount: Amount) -> Outcome {
         test(house, log, (WINDOWS, "windows"), &["--package", "jird", "--lib", "--test", "miri"], with_wine);
     if amount == Amount::Long {
         for tests in [
-            &["--package", "jird-serde-json", "--lib", "--tests"][..],
+            &["--package", "jird", "--lib"][..],
+            &["--package", "jird-serde-json", "--lib", "--tests"],
             &["--package", "jird-formats", "--all-features", "--lib"],
             &["--package", "jird-store", "--lib"],
         ] {
