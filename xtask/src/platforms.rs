@@ -51,13 +51,12 @@ fn windows(house: &House, log: &mut Log, amount: Amount) -> Outcome {
         command.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", "x86_64-w64-mingw32-gcc");
         command.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", &wine);
     };
-    let mut outcome =
-        test(house, log, (WINDOWS, "windows"), &["--package", "jird", "--lib", "--test", "miri"], with_wine);
+    let mut outcome = test(house, log, (WINDOWS, "windows"), &["--package", "jird", "--test", "miri"], with_wine);
     if amount == Amount::Long {
         for tests in [
             &["--package", "jird", "--lib"][..],
             &["--package", "jird-serde-json", "--lib", "--tests"],
-            &["--package", "jird-formats", "--all-features", "--lib"],
+            &["--package", "jird-formats", "--features", "files", "--lib"],
             &["--package", "jird-store", "--lib"],
         ] {
             outcome = both(outcome, test(house, log, (WINDOWS, "windows"), tests, with_wine));
