@@ -230,7 +230,10 @@ impl Read for Whole {
 mod tests {
     use super::*;
     use std::io::Write;
+    #[cfg(unix)]
     use std::os::fd::OwnedFd;
+    #[cfg(windows)]
+    use std::os::windows::io::OwnedHandle as OwnedFd;
     use std::thread;
 
     fn started(start: &[u8], limit: u64) -> (Spooling, io::PipeWriter) {

@@ -54,7 +54,7 @@ impl Files for RealFiles {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        system::rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

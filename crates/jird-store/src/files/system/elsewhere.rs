@@ -1,9 +1,11 @@
 //! What the files of a store need of systems other than Unix, such as Windows. New files have the rights that their
 //! folder hands down.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 /// Makes folders.
 pub(super) fn private_folder() -> DirBuilder {
@@ -22,6 +24,22 @@ pub(super) fn belong(_file: &File, _path: &Path) {}
 pub(super) fn room(_path: &Path) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+/// Gives a file another name, and replaces a file that has it. Windows may refuse that while the other file is open, which
+/// readers close soon.
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    for _ in 0..TRIES {
+        match fs::rename(from, to) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    fs::rename(from, to)
+}
+
+/// How often, and after which time, a file is renamed again.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A folder cannot be opened and synced as a file is: Windows keeps the changes of names in its journal.
 pub(super) fn sync_dir(path: &Path) -> io::Result<()> {
