@@ -7,6 +7,7 @@ use crate::house::House;
 use crate::migrate;
 use crate::miri;
 use crate::packages;
+use crate::platforms;
 use crate::python;
 use crate::step::{Log, Outcome, Step};
 use crate::test::{aarch64, both, missing_for_narrow, narrow_tests};
@@ -15,7 +16,7 @@ use crate::test::{aarch64, both, missing_for_narrow, narrow_tests};
 pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
 
 pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
-    vec![
+    let mut steps = vec![
         Step::new("exhaustive", "every token string up to length 7 against the reference", |house, log| {
             let mut command = house.cargo(["test", "--release", "--package", "jird", "--lib", "--tests"]);
             log.run_tests(command.env("JIRD_EXHAUSTIVE", "7"))
@@ -104,7 +105,9 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             }
             log.run(&mut house.cargo(["run", "--release", "--package", "bench", "--", "--bars"])).into()
         }),
-    ]
+    ];
+    steps.extend(platforms::steps(platforms::Amount::Long));
+    steps
 }
 
 /// The crate has a workspace of its own, whose build takes longer than all else together. `.ci/cluster` runs this step.

@@ -9,7 +9,7 @@ pub(crate) struct House {
     pub(crate) root: PathBuf,
     /// Cargo's target folder. Builds with other flags use subfolders of their own, so that no build overwrites another.
     pub(crate) target: PathBuf,
-    /// The tools that `.ci/run` and `aarch64.sh` installed, if they ran.
+    /// The tools that `.ci/run`, `aarch64.sh` and `platforms.sh` installed, if they ran.
     pub(crate) tools: PathBuf,
     /// `JIRD_REQUIRE_ALL=1`
     pub(crate) require_all: bool,
@@ -72,6 +72,12 @@ impl House {
     pub(crate) fn says(&self, program: &str, arguments: &[&str]) -> Option<String> {
         let output = self.command(program).args(arguments).stderr(Stdio::null()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Whether rustup has installed the standard library for a target.
+    pub(crate) fn has_target(&self, target: &str) -> bool {
+        let installed = self.says("rustup", &["target", "list", "--installed"]).unwrap_or_default();
+        installed.lines().any(|line| line == target)
     }
 
     /// Whether the workspace contains the package.

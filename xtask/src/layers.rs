@@ -33,7 +33,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "progress outcome remote input documents output color target signals memory limits dialect format window store_args man validate fmt get ingest store convert describe query bench serve args cluster bin",
+        order: "system progress outcome remote input documents output color target signals memory limits dialect format window store_args man validate fmt get ingest store convert describe query bench serve args cluster bin",
     },
 ];
 
@@ -62,10 +62,11 @@ const READERS: [&str; 5] = ["jird-formats", "jird-query", "jird-serve", "jird-cl
 
 /// The files that may do so, and why closing what they open ends no locks of SQLite. All others use
 /// `jird_formats::files::open`.
-const OPENERS: [(&str, &str, &str); 9] = [
+const OPENERS: [(&str, &str, &str); 10] = [
     ("jird-formats", "files/open.rs", "asks SQLite first, and never closes a database"),
     ("jird-formats", "files/bad.rs", "has asked before"),
-    ("jird-cli", "signals.rs", "reads what the system tells of this process"),
+    ("jird-formats", "files/system/windows.rs", "is of Windows, where closing a file ends no locks"),
+    ("jird-cli", "system/unix.rs", "reads what the system tells of this process"),
     ("jird-cli", "memory.rs", "reads what the system tells of this process and its control group"),
     ("jird-cli", "man.rs", "makes files of its own"),
     ("jird-cli", "target.rs", "makes files of its own, and opens devices"),

@@ -18,6 +18,7 @@ mod migrate; // well-known crates with our crate in the place of serde_json
 mod miri; // the engine under Miri
 mod options; // the options of `deep`
 mod packages; // the small build and the packages of the crates
+mod platforms; // the engine and the program on other systems
 mod public; // the public names of the engine
 mod python; // the Python module's wheel and its tests
 mod quick; // `quick`: an edit, checked in minutes

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, fuzz, growth, layers, miri, packages, public, python};
+use crate::{assembly, fuzz, growth, layers, miri, packages, platforms, public, python};
 
 /// Token strings up to this length are tried exhaustively where completeness matters most (see `JIRD_EXHAUSTIVE` in the
 /// engine's tests)...
@@ -28,7 +28,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
     if house.checked {
         return vec![checked()];
     }
-    vec![
+    let mut steps = vec![
         Step::new("format", "rustfmt has nothing to change", |house, log| {
             log.run(&mut house.cargo(["fmt", "--all", "--check"])).into()
         }),
@@ -82,10 +82,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .in_company()
         .alone_in(&["profiling"]),
         checked().long().in_company().alone_in(&["checked"]),
-        Step::new("narrow", "the engine on 32 bits: tests on i686, and what compiles to WebAssembly", narrow)
-            .long()
-            .in_company()
-            .alone_in(&["narrow"]),
+        Step::new("narrow", "the engine on 32 bits: tests on i686", narrow).long().in_company().alone_in(&["narrow"]),
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
             let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
             command.arg(house.target.join("limits")).args(QUICK_CHECKS);
@@ -95,7 +92,9 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .in_company()
         .alone_in(&["limits"]),
         assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
-    ]
+    ];
+    steps.extend(platforms::steps(platforms::Amount::Short));
+    steps
 }
 
 /// The steps that every change needs.
@@ -260,13 +259,10 @@ pub(crate) fn aarch64(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
 }
 
 /// For tests that need nothing of `checks`, which cargo builds all the same: optimising it takes two minutes of CPU time.
-const QUICK_CHECKS: [&str; 2] = ["--config", "profile.dev.package.checks.opt-level=0"];
+pub(crate) const QUICK_CHECKS: [&str; 2] = ["--config", "profile.dev.package.checks.opt-level=0"];
 
 /// What a `usize` of 32 bits is tested with.
 const NARROW: &str = "i686-unknown-linux-gnu";
-
-/// The targets on which the engine and the drop-in are compiled, and nothing runs.
-const COMPILED: [&str; 2] = ["wasm32-unknown-unknown", "wasm32-wasip1"];
 
 /// Runs the engine's unit tests, and those that Miri runs: every public way in, with small texts. All of its tests take
 /// minutes to compile: `cargo xtask deep narrow`.
@@ -277,26 +273,17 @@ fn narrow(house: &House, log: &mut Log) -> Outcome {
     narrow_tests(house, log, &["--lib", "--test", "miri"])
 }
 
-/// Runs these tests of the engine on 32 bits, and compiles the crates for the other targets.
+/// Runs these tests of the engine on 32 bits.
 pub(crate) fn narrow_tests(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
-    let folder = house.target.join("narrow");
-    for target in COMPILED {
-        let packages = ["check", "--package", "jird", "--package", "jird-serde-json", "--target", target];
-        if !log.run(house.cargo(packages).arg("--target-dir").arg(&folder)) {
-            return Outcome::Failed;
-        }
-    }
     let mut command = house.cargo(["test", "--package", "jird", "--target", NARROW]);
-    command.args(tests).arg("--target-dir").arg(&folder).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    command.args(tests).arg("--target-dir").arg(house.target.join("narrow")).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     log.run_tests(command.env("JIRD_SLOW", "1"))
 }
 
 /// What is not installed.
 pub(crate) fn missing_for_narrow(house: &House) -> Option<String> {
-    let installed = house.says("rustup", &["target", "list", "--installed"]).unwrap_or_default();
-    let targets = [NARROW, COMPILED[0], COMPILED[1]];
-    if let Some(target) = targets.iter().find(|target| !installed.lines().any(|line| line == **target)) {
-        return Some(format!("rustup target add {target}"));
+    if !house.has_target(NARROW) {
+        return Some(format!("rustup target add {NARROW}"));
     }
     let links = house.answers("cc", &["-m32", "-shared", "-x", "c", "/dev/null", "-o", "/dev/null"]);
     (!links).then(|| "no C library for 32 bits: apt-get install libc6-dev-i386 lib32gcc-12-dev".into())

@@ -1,5 +1,6 @@
 //! JSON in colours, for people.
 
+use crate::system;
 use std::borrow::Cow;
 use std::io::{IsTerminal, stdout};
 
@@ -25,7 +26,11 @@ impl ColorArgs {
             Color::Always => true,
             Color::Never => false,
             // An empty variable counts as unset (no-color.org).
-            Color::Auto => stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            Color::Auto => {
+                stdout().is_terminal()
+                    && system::shows_escapes()
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
         };
         if is_wanted { Cow::Owned(painted(text)) } else { Cow::Borrowed(text) }
     }

@@ -9,6 +9,7 @@
 //! Each file or folder uses only those above it.
 //!
 //! ```text
+//! system     what operating systems do in different ways
 //! progress, outcome, remote, input, documents   the progress line, exit codes, URLs, inputs, their documents
 //! output, color, target, signals                standard output, colours, files that appear whole, signals
 //! memory, limits, dialect, format, window, store_args   how much memory there is; options of several commands
@@ -57,6 +58,7 @@ mod signals;
 mod store;
 #[cfg(any(feature = "convert", feature = "serve"))]
 mod store_args;
+mod system;
 mod target;
 mod validate;
 #[cfg(any(feature = "convert", feature = "query"))]
@@ -85,7 +87,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     #[cfg(feature = "convert")]
     say_nothing_of_caught_panics();
     #[cfg(feature = "convert")]
-    limits::raise_open_files();
+    system::raise_open_files();
     let watched = signals::watch().and_then(|()| args::kernel());
     let outcome = watched.and_then(|()| command(Args::parse_from(arguments)));
     outcome.unwrap_or_else(|error| Outcome::of_error(&error)).code()

@@ -113,18 +113,6 @@ const THREAD_BYTES: u64 = 256 << 20;
 #[cfg(feature = "query")]
 const MEMORY_MIN: usize = 4 << 20;
 
-/// Lets the process open as many files as the system allows: a store has two for each span. If that is refused, a store
-/// with too many spans says what to do.
-#[cfg(feature = "convert")]
-pub(crate) fn raise_open_files() {
-    use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
-        && soft < hard
-    {
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

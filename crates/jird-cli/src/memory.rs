@@ -1,6 +1,6 @@
 //! How much memory a command may count on.
 
-use nix::sys::resource::{Resource, getrlimit};
+use crate::system;
 use std::fs::read_to_string;
 use std::path::Path;
 
@@ -44,10 +44,9 @@ fn group(own: &Path, mounted: &Path) -> Option<u64> {
 
 /// What `ulimit -v` and `ulimit -d` leave, if they are set. Memory that was asked for and not used counts.
 pub(crate) fn address_space() -> Option<u64> {
-    let limits = [Resource::RLIMIT_AS, Resource::RLIMIT_DATA].into_iter();
-    let limits = limits.filter_map(|which| Some(getrlimit(which).ok()?.0)).filter(|limit| *limit != u64::MAX);
+    let limit = system::address_space_limit()?;
     let taken = kilobytes(&read_to_string("/proc/self/status").ok()?, "VmSize:")?;
-    Some(limits.min()?.saturating_sub(taken))
+    Some(limit.saturating_sub(taken))
 }
 
 #[cfg(test)]

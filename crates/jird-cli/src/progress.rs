@@ -5,11 +5,11 @@
 //!
 //! Programs that run `jird` may read how much is done, too: see [`tell`].
 
+use crate::system;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write, stderr, stdout};
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -92,7 +92,7 @@ pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
 
 /// Whether standard error is a terminal on which a line can be removed.
 fn can_draw() -> bool {
-    stderr().is_terminal() && env::var_os("TERM").is_some_and(|terminal| !terminal.is_empty() && terminal != "dumb")
+    stderr().is_terminal() && system::shows_escapes()
 }
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
@@ -127,11 +127,6 @@ fn tell(done: &dyn Fn() -> Amount, path: &Path) {
             }
         }
     }
-}
-
-/// How many columns a terminal has; `None` for a file, or if it is unknown.
-pub(crate) fn columns(terminal: impl AsFd) -> Option<usize> {
-    terminal_size::terminal_size_of(terminal).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
 
 fn show(line: &ProgressBar, done: Amount) {
@@ -183,7 +178,7 @@ const BAR_MAX: usize = 40;
 /// How many columns the line may take. The terminal adds `^C`, and may begin a new line when the last column is full.
 fn room() -> usize {
     const UNKNOWN: usize = 80;
-    columns(stderr()).unwrap_or(UNKNOWN).saturating_sub("^C".len() + 1).max(1)
+    system::columns(stderr()).unwrap_or(UNKNOWN).saturating_sub("^C".len() + 1).max(1)
 }
 
 /// Standard error as a terminal with a few columns less. indicatif fills its lines up to the last column.
@@ -233,7 +228,7 @@ impl TermLike for Terminal {
     /// Removes the line, also if the terminal became narrower and broke it into several.
     fn clear_line(&self) -> io::Result<()> {
         let drawn = self.drawn.swap(0, Relaxed);
-        let breaks = columns(stderr()).map_or(0, |width| drawn.saturating_sub(1) / width);
+        let breaks = system::columns(stderr()).map_or(0, |width| drawn.saturating_sub(1) / width);
         self.put("\r")?;
         self.move_cursor_up(breaks)?;
         self.put("\x1b[J")

@@ -4,8 +4,9 @@ use crate::dialect::DialectArgs;
 use crate::input::Input;
 use crate::limits::{CompressibleSpoolArgs, MemoryArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
-use crate::progress::{self, Amount, Progress};
+use crate::progress::{Amount, Progress};
 use crate::remote::{self, RemoteArgs};
+use crate::system;
 use crate::target::{PartsTarget, Target, are_one, is_device};
 use crate::window::{WindowArgs, now};
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -460,7 +461,7 @@ fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBu
             None if to_terminal => Format::Table,
             None => args.output.as_deref().map_or(Ok(Format::Ndjson), format_of_output)?,
         },
-        width: args.width.or_else(|| if to_terminal { progress::columns(io::stdout()) } else { None }),
+        width: args.width.or_else(|| if to_terminal { system::columns(io::stdout()) } else { None }),
         schema: match &args.schema {
             Some(path) => {
                 let text = Input::new(path).document()?;

@@ -1,6 +1,9 @@
 //! The targets of results: standard output, a pipe, or a file that appears only when it is complete.
 
 use crate::progress;
+#[cfg(any(feature = "convert", feature = "query"))]
+use jird_formats::files::FileId;
+pub(crate) use jird_formats::files::is_device;
 use jird_formats::files::{self, Local, is_url};
 #[cfg(feature = "query")]
 use jird_formats::files::{Compression, Compressor};
@@ -9,8 +12,6 @@ use jird_query::Parts;
 use std::convert::Infallible;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
-#[cfg(any(feature = "convert", feature = "query"))]
-use std::os::unix::fs::MetadataExt;
 #[cfg(any(feature = "convert", feature = "query"))]
 use std::path::absolute;
 use std::path::{Path, PathBuf};
@@ -267,30 +268,17 @@ fn refuse_database(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether `path` exists and is neither a file nor a folder. Bytes written there pass through and cannot be taken back.
-pub(crate) fn is_device(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
-}
-
 #[cfg(any(feature = "convert", feature = "query"))]
 /// Whether two names mean the same file, which need not exist.
 pub(crate) fn are_one(one: &Path, other: &Path) -> bool {
     let is_same_name = || absolute(one).ok().is_some_and(|one| absolute(other).is_ok_and(|other| one == other));
-    is_same_name() || identity(one).is_some_and(|one| Some(one) == identity(other))
-}
-
-/// What tells a file from all others: its device, and its number there. Nothing is opened for it, because closing a
-/// database would end SQLite's locks on it.
-#[cfg(any(feature = "convert", feature = "query"))]
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    path.metadata().ok().filter(Metadata::is_file).map(|data| (data.dev(), data.ino()))
+    is_same_name() || FileId::of_file(one).is_some_and(|one| Some(one) == FileId::of_file(other))
 }
 
 /// Whether standard output is this file.
 #[cfg(feature = "convert")]
 pub(crate) fn is_stdout(path: &Path) -> bool {
-    let stdout = nix::sys::stat::fstat(io::stdout()).ok().map(|data| (data.st_dev, data.st_ino));
-    stdout.is_some() && identity(path) == stdout
+    FileId::of_file(path).is_some_and(|file| Some(file) == FileId::of_stdout())
 }
 
 #[cold]

@@ -17,6 +17,7 @@ pub mod lines {
     pub use crate::lines::gate::When;
     pub use crate::lines::part::{Counting, LineReader, Part, PieceSource};
     pub use crate::lines::piece::{LinePiece, newlines};
+    pub use crate::lines::position::write_all_at;
     pub use crate::lines::read::{ReadAt, read_range};
     pub use crate::lines::stream::{StreamPiece, StreamPieces};
     #[cfg(feature = "parallel")]

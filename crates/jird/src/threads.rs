@@ -9,11 +9,14 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// The number of results per thread that may wait to be consumed.
 const WAITING_PER_THREAD: usize = 3;
 
+/// Whether this platform has threads.
+const HAS_THREADS: bool = cfg!(any(not(target_family = "wasm"), target_feature = "atomics"));
+
 /// Runs `jobs` on `threads` threads, and consumes the results on the calling thread, in the order of the jobs, until
 /// `consume` breaks. Each thread takes the next job when it is free; at most a few results per thread are in flight.
 /// `state` makes the state that a thread keeps from job to job.
 ///
-/// With one thread, or one job, everything runs on the calling thread.
+/// With one thread, or one job, everything runs on the calling thread; so it does in WebAssembly, which has no threads.
 ///
 /// ```
 /// let mut squares = Vec::new();
@@ -35,7 +38,7 @@ pub fn in_order<J, S, T: Send>(
 ) {
     let mut jobs = jobs.into_iter();
     let most = jobs.size_hint().1.unwrap_or(usize::MAX);
-    if threads <= 1 || most <= 1 {
+    if threads <= 1 || most <= 1 || !HAS_THREADS {
         let mut state = state();
         let _ = jobs.try_for_each(|job| consume(work(&mut state, job)));
         return;

@@ -4,7 +4,7 @@
 use crate::input::{Counter, Input};
 use crate::outcome::report as say;
 use anyhow::{Result, bail};
-use jird_formats::files::Reader;
+use jird_formats::files::{FileId, Reader};
 use jird_store::{Checkpoint, Prefix, Sources};
 use std::fs;
 use std::io::{self, Cursor, Read};
@@ -36,15 +36,8 @@ impl Id {
 }
 
 /// The numbers of the device and of the file on it.
-#[cfg(unix)]
 fn number_of(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).ok().map(|data| (data.dev(), data.ino()))
-}
-
-#[cfg(not(unix))]
-fn number_of(_path: &Path) -> Option<(u64, u64)> {
-    None
+    FileId::of_file(path).map(|FileId(device, file)| (device, file))
 }
 
 /// The checkpoints that a file may have, and how far it was read to find them.

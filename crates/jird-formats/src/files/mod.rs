@@ -6,10 +6,10 @@ mod braces;
 mod compression;
 mod format;
 mod open;
-mod pipe;
 mod quarantined;
 mod spool;
 mod spooling;
+mod system;
 mod text;
 mod url;
 
@@ -18,10 +18,10 @@ pub use braces::alternatives;
 pub use compression::{Compression, Compressor};
 pub use format::{FileFormat, MAGIC_BYTES};
 pub use open::{Local, open};
-pub use pipe::widened;
 pub use quarantined::Quarantined;
 pub use spool::{Spool, SpoolOptions};
 pub use spooling::Spooling;
+pub use system::{FileId, Handle, is_device, stdin_file, widened};
 pub use text::Text;
 pub use url::{is_url, plain_name, url_scheme};
 

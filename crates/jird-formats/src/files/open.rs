@@ -7,10 +7,12 @@
 //! closing a file while a connection of this process has a lock on it. A file that only turns out to be a database when
 //! it is open stays open until the process ends.
 
+use super::system::{CLOSING_ENDS_LOCKS, FileId, id_of};
 use super::{FileFormat, MAGIC_BYTES};
+use jird::hooks::lines::ReadAt;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -27,12 +29,9 @@ pub enum Local {
 /// What SQLite adds to the name of a database for the files that it keeps next to it.
 const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// A device, and the number of a file on it.
-type Identity = (u64, u64);
-
 /// Files that are never closed: they turned out to be databases when they were open, or were empty, as a database is
 /// until its first commit.
-static KEPT: LazyLock<Mutex<HashMap<Identity, File>>> = LazyLock::new(Mutex::default);
+static KEPT: LazyLock<Mutex<HashMap<FileId, File>>> = LazyLock::new(Mutex::default);
 
 /// Opens a file for reading, unless it is a database of SQLite.
 ///
@@ -56,7 +55,7 @@ pub fn open(path: &Path) -> io::Result<Local> {
         let words = format!("it belongs to the database {}, and only SQLite reads it", database.display());
         return Err(io::Error::other(words));
     }
-    match identity(&data).and_then(|identity| kept().get(&identity).map(starts)) {
+    match id_of(&data).and_then(|id| kept().get(&id).map(starts)) {
         Some(Start::Database) => return Ok(Local::Database),
         Some(Start::Empty) => return empty(),
         Some(Start::Other) | None => {}
@@ -67,7 +66,7 @@ pub fn open(path: &Path) -> io::Result<Local> {
         return Ok(Local::Database);
     }
     let file = File::open(path)?;
-    if !is_named_text && starts(&file) == Start::Empty {
+    if CLOSING_ENDS_LOCKS && !is_named_text && starts(&file) == Start::Empty {
         keep(file);
         return empty();
     }
@@ -80,7 +79,7 @@ impl Local {
     /// # Errors
     /// If the system tells nothing about the file.
     pub fn of(file: File) -> io::Result<Self> {
-        if file.metadata()?.is_file() && starts(&file) == Start::Database {
+        if CLOSING_ENDS_LOCKS && file.metadata()?.is_file() && starts(&file) == Start::Database {
             keep(file);
             return Ok(Self::Database);
         }
@@ -107,9 +106,7 @@ enum Start {
     Other,
 }
 
-#[cfg(unix)]
 fn starts(file: &File) -> Start {
-    use std::os::unix::fs::FileExt;
     let mut start = [0; MAGIC_BYTES];
     match file.read_at(&mut start, 0) {
         Ok(0) => Start::Empty,
@@ -119,19 +116,13 @@ fn starts(file: &File) -> Start {
     }
 }
 
-/// Elsewhere, closing a file ends no locks.
-#[cfg(not(unix))]
-fn starts(_: &File) -> Start {
-    Start::Other
-}
-
 /// A file without content. It is another one than the file that stays open.
 fn empty() -> io::Result<Local> {
     tempfile::tempfile().map(Local::File)
 }
 
 fn keep(file: File) {
-    let Some(identity) = file.metadata().ok().and_then(|data| identity(&data)) else {
+    let Some(identity) = file.metadata().ok().and_then(|data| id_of(&data)) else {
         return core::mem::forget(file);
     };
     match kept().entry(identity) {
@@ -140,21 +131,8 @@ fn keep(file: File) {
     }
 }
 
-fn kept() -> MutexGuard<'static, HashMap<Identity, File>> {
+fn kept() -> MutexGuard<'static, HashMap<FileId, File>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What tells a file from all others, where closing it matters.
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
-fn identity(data: &Metadata) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    Some((data.dev(), data.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<Identity> {
-    None
 }
 
 /// The database that SQLite keeps this file for.

@@ -1,9 +1,9 @@
 //! A copy of an input that cannot be read twice, for work that must read it twice.
 
 use super::{Compression, Compressor, Reader};
+use jird::hooks::lines::ReadAt;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{channel, sync_channel};
@@ -105,7 +105,7 @@ impl Spool {
     /// # Errors
     /// If the file cannot be read.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.file.read_at(buffer, offset)
+        ReadAt::read_at(&*self.file, buffer, offset)
     }
 
     /// A reader of the whole content, decompressed. Any number of readers can be used at once.

@@ -1,11 +1,11 @@
 //! A copy of a pipe that is read while it is made.
 
 use super::spool::{Spool, SpoolOptions, too_large, unwritten};
+use super::system::splice;
 use crate::detached::apart;
-use jird::hooks::lines::ReadAt;
+use jird::hooks::lines::{ReadAt, write_all_at};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A copy of a pipe on disk, which can be read at any offset while a thread still makes it: a read beyond its end
@@ -114,7 +114,7 @@ impl Spooling {
 impl ReadAt for Spooling {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         self.wait_for(offset.saturating_add(1))?;
-        FileExt::read_at(&self.shared.file, buffer, offset)
+        self.shared.file.read_at(buffer, offset)
     }
 }
 
@@ -173,28 +173,15 @@ impl<F: Fn(u64)> Copy<'_, F> {
     }
 
     /// Moves what is in the pipe to the file, within the system. `None` if the system cannot do it.
-    #[cfg(target_os = "linux")]
     fn splice(&self, pipe: &File) -> io::Result<Option<usize>> {
-        use rustix::io::Errno;
-        use rustix::pipe::{SpliceFlags, splice};
-        let mut at = self.shared.copied().bytes;
-        loop {
-            return match splice(pipe, None, &self.shared.file, Some(&mut at), self.most(), SpliceFlags::empty()) {
-                Ok(copied) => {
-                    self.room(copied)?;
-                    self.done(copied);
-                    Ok(Some(copied))
-                }
-                Err(Errno::INTR) => continue,
-                Err(Errno::INVAL | Errno::NOSYS) => Ok(None),
-                Err(error) => Err(unwritten(&error.into(), self.options)),
-            };
+        let at = self.shared.copied().bytes;
+        let spliced = splice(pipe, &self.shared.file, at, self.most());
+        let spliced = spliced.map_err(|error| unwritten(&error, self.options))?;
+        if let Some(copied) = spliced {
+            self.room(copied)?;
+            self.done(copied);
         }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn splice(&self, _: &File) -> io::Result<Option<usize>> {
-        Ok(None)
+        Ok(spliced)
     }
 
     /// Reads some of the pipe, and writes it.
@@ -214,7 +201,7 @@ impl<F: Fn(u64)> Copy<'_, F> {
 
     fn write(&self, text: &[u8]) -> io::Result<()> {
         let at = self.shared.copied().bytes;
-        self.shared.file.write_all_at(text, at).map_err(|error| unwritten(&error, self.options))?;
+        write_all_at(&self.shared.file, text, at).map_err(|error| unwritten(&error, self.options))?;
         self.done(text.len());
         Ok(())
     }
@@ -243,7 +230,10 @@ impl Read for Whole {
 mod tests {
     use super::*;
     use std::io::Write;
+    #[cfg(unix)]
     use std::os::fd::OwnedFd;
+    #[cfg(windows)]
+    use std::os::windows::io::OwnedHandle as OwnedFd;
     use std::thread;
 
     fn started(start: &[u8], limit: u64) -> (Spooling, io::PipeWriter) {

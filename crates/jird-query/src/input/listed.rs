@@ -20,12 +20,14 @@ impl Input {
         let mut found = Vec::new();
         for argument in arguments {
             if is_url(Path::new(argument)) {
-                found.extend(remote::open(argument, reading, progress, said)?.into_iter().map(Listed::Open));
+                found.extend(
+                    remote::open(argument, reading, progress, said)?.into_iter().map(Box::new).map(Listed::Open),
+                );
                 continue;
             }
             let (argument, table) = split_table(argument);
             if jird_store::is_store(Path::new(argument)) {
-                found.push(Listed::Open(InputFile::store(Path::new(argument), reading, progress)?));
+                found.push(Listed::Open(Box::new(InputFile::store(Path::new(argument), reading, progress)?)));
             } else if argument == "-" {
                 found.push(Listed::Stdin);
             } else {
@@ -67,7 +69,7 @@ enum Listed {
     Stdin,
     /// The path of a file, and the table of it that is meant.
     Path(PathBuf, Option<String>),
-    Open(InputFile),
+    Open(Box<InputFile>),
 }
 
 impl Listed {
@@ -94,7 +96,7 @@ impl Listed {
         pipes: &mut Pipes,
     ) -> Result<Result<InputFile, Refusal>, Error> {
         match self {
-            Self::Open(file) => Ok(Ok(file)),
+            Self::Open(file) => Ok(Ok(*file)),
             Self::Stdin => {
                 pipes.open(Path::new(STDIN))?;
                 Ok(InputFile::stdin(Path::new(STDIN), reading, progress))

@@ -44,8 +44,8 @@ use jird::event::Pattern;
 use jird::hooks::lines::newlines;
 use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{
-    Compression, FileFormat, Local, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, open, plain_name,
-    widened,
+    Compression, FileFormat, FileId, Local, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, open,
+    plain_name, stdin_file, widened,
 };
 use jird_formats::{Dialect, DialectChoice};
 use jird_store::Window;
@@ -53,11 +53,9 @@ pub(crate) use pipes::Pipes;
 pub use remote::Remotes;
 use remote::{AnyFile, RemoteFile};
 use std::borrow::Cow;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -264,14 +262,12 @@ impl Input {
 
     /// The file of this input that is the same file as `path`, also through a link or as standard input.
     pub(crate) fn reads(&self, path: &Path) -> Option<&InputFile> {
-        let identity =
-            |path: &Path| path.metadata().ok().filter(Metadata::is_file).map(|data| (data.dev(), data.ino()));
-        let wanted = identity(path)?;
+        let wanted = FileId::of_file(path)?;
         let place = |file: &InputFile| match &file.access {
             Access::Once(_) | Access::Copying(_) | Access::Copy(_) if file.path == Path::new(STDIN) => {
-                identity(Path::new("/dev/stdin"))
+                FileId::of_stdin()
             }
-            _ => identity(&file.path),
+            _ => FileId::of_file(&file.path),
         };
         self.files.iter().map(AsRef::as_ref).find(|file| place(file) == Some(wanted))
     }
@@ -377,7 +373,7 @@ impl InputFile {
 
     /// Standard input. It is read without the buffer of the standard library, which nothing else uses here.
     fn stdin(path: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
-        let Ok(file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
+        let Some(file) = stdin_file() else {
             return Self::once(path.to_owned(), Box::new(io::stdin()), None, reading, progress);
         };
         let Local::File(mut file) = Local::of(file)? else { return Err(local::NOT_PIPED.to_owned().into()) };

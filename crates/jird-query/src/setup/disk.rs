@@ -10,9 +10,9 @@ use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::spill_file::{SpillFile, SpillWriter, TempFileFactory};
 use futures::Stream;
 use futures::stream::try_unfold;
+use jird::hooks::lines::{ReadAt, write_all_at};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -67,7 +67,7 @@ impl SpillFile for Aside {
         let inner = Arc::clone(&self.0);
         let next = move |at: u64| {
             let mut block = vec![0; BLOCK_BYTES];
-            let read = inner.file.read_at(&mut block, at).map(|read| {
+            let read = ReadAt::read_at(&inner.file, &mut block, at).map(|read| {
                 block.truncate(read);
                 (read > 0).then(|| (Bytes::from(block), at + read as u64))
             });
@@ -95,7 +95,7 @@ impl io::Write for Appending {
         }
         // From here on, the bytes are given back when the file goes.
         let at = len.fetch_add(more, Relaxed);
-        file.write_all_at(bytes, at).map_err(|error| io::Error::other(Error::unspilled(&allowed.folder, &error)))?;
+        write_all_at(file, bytes, at).map_err(|error| io::Error::other(Error::unspilled(&allowed.folder, &error)))?;
         Ok(bytes.len())
     }
 

@@ -9,6 +9,9 @@ mod foreign;
 mod real;
 #[cfg(test)]
 pub(crate) mod simulated;
+#[cfg_attr(unix, path = "system/unix.rs")]
+#[cfg_attr(not(unix), path = "system/elsewhere.rs")]
+mod system;
 mod unfinished;
 
 use jird::hooks::lines::ReadAt;

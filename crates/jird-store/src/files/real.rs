@@ -1,8 +1,9 @@
 //! The files of the operating system. A new file belongs to the owner and the group of its folder, and its mode is the
 //! folder's: maintenance as root locks no service out, and a user who may read the store may read its new files, too.
 
+use super::system::{self, belong, private};
 use super::{Files, Input, Lock, Output};
-use jird::hooks::lines::ReadAt;
+use jird::hooks::lines::{ReadAt, write_all_at};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,10 +21,7 @@ struct RealLock(File);
 
 impl Files for RealFiles {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path)
+        system::private_folder().create(path)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
@@ -56,7 +54,7 @@ impl Files for RealFiles {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        system::rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -64,22 +62,15 @@ impl Files for RealFiles {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        system::sync_dir(path)
     }
 
-    #[cfg(unix)]
     fn room(&self, path: &Path) -> io::Result<u64> {
-        let disk = rustix::fs::statvfs(path)?;
-        Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
-    }
-
-    #[cfg(not(unix))]
-    fn room(&self, _path: &Path) -> io::Result<u64> {
-        Err(io::ErrorKind::Unsupported.into())
+        system::room(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_data()
+        system::open_to_sync(path)?.sync_data()
     }
 
     fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>> {
@@ -101,18 +92,9 @@ fn no_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// Options for files that only their owner may open.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
 /// Makes a file, which has the owner, the group and the mode of its folder before anything is in it.
 fn make(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.create_new(true).open(path)?;
-    #[cfg(unix)]
     belong(&file, path);
     Ok(file)
 }
@@ -130,42 +112,13 @@ fn open_or_make(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Gives a new file the owner, the group and the mode of its folder, as far as this process may. Some file systems
-/// know none of these; what cannot be given is left as it is.
-#[cfg(unix)]
-fn belong(file: &File, path: &Path) {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let (Ok(folder), Ok(own)) = (fs::metadata(parent), file.metadata()) else { return };
-    // Only root gives files away.
-    if folder.uid() != own.uid() {
-        let _ = fchown(file, Some(folder.uid()), None);
-    }
-    let mut mode = folder.mode() & 0o666;
-    if folder.gid() != own.gid() && fchown(file, None, Some(folder.gid())).is_err() {
-        // What the folder allows its group is not meant for another one.
-        mode &= 0o606;
-    }
-    if mode != own.mode() & 0o777 {
-        let _ = file.set_permissions(fs::Permissions::from_mode(mode));
-    }
-}
-
 impl Output for RealFile {
     fn append(&self, bytes: &[u8]) -> io::Result<()> {
         (&self.0).write_all(bytes)
     }
 
-    #[cfg(unix)]
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, offset)
-    }
-
-    #[cfg(not(unix))]
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let mut file = &self.0;
-        io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
-        file.write_all(bytes)
+        write_all_at(&self.0, bytes, offset)
     }
 
     fn truncate(&self, len: u64) -> io::Result<()> {

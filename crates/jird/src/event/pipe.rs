@@ -34,7 +34,7 @@ use std::thread;
 /// before the failure.
 ///
 /// # Panics
-/// If `send` does.
+/// If `send` does, or if no thread can be started, as in WebAssembly.
 pub fn pipe<S: Sink, T: Send>(
     sink: &mut S,
     send: impl FnOnce(&mut Pipe) -> T + Send,

@@ -65,6 +65,7 @@ fn any(block: [u8; SHORT]) -> bool {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
+#[expect(clippy::needless_bitwise_bool, reason = "branches would keep the loops from becoming vectors")]
 fn needs(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }

@@ -12,6 +12,7 @@ mod lines_with;
 mod options;
 pub(crate) mod part;
 pub(crate) mod piece;
+pub(crate) mod position;
 pub(crate) mod read;
 mod row;
 mod run;

@@ -25,13 +25,6 @@ impl ReadAt for &[u8] {
     }
 }
 
-#[cfg(unix)]
-impl ReadAt for std::fs::File {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
-    }
-}
-
 /// Calls `each` with the lines whose first byte is in `range`: whole lines, in order, several at a time, with the
 /// offset of the first. Adjacent ranges share no line and lose none. Memory is bounded by `record_bytes_max` and one
 /// read.

@@ -30,8 +30,8 @@ const PIECES_PER_THREAD: usize = 3;
 ///
 /// For an invalid line the item is an error, which holds the line number, the column in the line, and the offset in
 /// the whole input; the next line is the next item. A line longer than [`RECORD_BYTES_MAX`] is such an error too, of
-/// kind [`Size`](ErrorKind::Size). If reading fails, the error is the last item; so it is if the reader panics. This
-/// function reads ahead: for each core, several pieces of 256 KB (or of the longest line) and their values are in
+/// kind [`Size`](ErrorKind::Size). If reading fails, the error is the last item; so it is if the reader panics. If no thread
+/// can be started, as in WebAssembly, that error is the only item. This function reads ahead: for each core, several pieces of 256 KB (or of the longest line) and their values are in
 /// memory.
 ///
 /// ```
@@ -56,17 +56,25 @@ pub fn typed_on<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send +
     let (results, made) = sync_channel(waiting);
     let (pieces, work) = sync_channel::<TypedPiece<T>>(waiting);
     let work = Arc::new(Mutex::new(work));
-    for _ in 0..threads.max(1) {
+    for running in 0..threads.max(1) {
         let work = Arc::clone(&work);
-        thread::spawn(move || decode_pieces(&work));
+        match thread::Builder::new().spawn(move || decode_pieces(&work)) {
+            Ok(_) => {}
+            Err(error) if running == 0 => return Typed::failed(&error),
+            // Fewer threads do the same work.
+            Err(_) => break,
+        }
     }
     // The others end after this one, which begins when all are detached: glibc reads from a thread after detaching it (its
     // bug 19951), which is a crash if the thread has ended by then and its stack is gone.
     let (held, detached) = sync_channel::<Infallible>(0);
-    drop(thread::spawn(move || {
+    let started = thread::Builder::new().spawn(move || {
         let _ = detached.recv();
         cut(reader, &pieces, &results);
-    }));
+    });
+    if let Err(error) = started.map(drop) {
+        return Typed::failed(&error);
+    }
     drop(held);
     Typed { made, ready: VecDeque::new() }
 }
@@ -77,6 +85,15 @@ pub struct Typed<T> {
     /// For each piece, in order, the channel that its values will come from.
     made: Receiver<Receiver<PieceValues<T>>>,
     ready: VecDeque<Result<T, Error>>,
+}
+
+impl<T> Typed<T> {
+    /// The error alone that no thread can be started, which WebAssembly never can.
+    fn failed(error: &io::Error) -> Self {
+        let (_, made) = sync_channel(0);
+        let error = io::Error::new(error.kind(), format!("no thread can be started to decode lines: {error}"));
+        Self { made, ready: [Err(error.into())].into() }
+    }
 }
 
 impl<T> Iterator for Typed<T> {
