@@ -4,7 +4,9 @@ use crate::outcome::{Outcome, report as say};
 use crate::output;
 use crate::window::{self, WindowArgs};
 use anyhow::{Context, Result};
-use jird_store::{Damage, ErrorKind, Info, Restored, Saved, Store, WriterOptions, time};
+use bytesize::ByteSize;
+use jird::hooks::{ObjectWriter, write_object};
+use jird_store::{Damage, ErrorKind, Info, Restored, Retained, Saved, SpanInfo, Store, WriterOptions, time};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ Examples:
   jird store verify shop-log
   jird store compact shop-log
   jird store retain shop-log --older-than 30d
+  jird store retain shop-log --keep-size 50GB --dry-run
   jird store export shop-log > events.ndjson
   jird store export shop-log --since 2024-03-05T07:00:00Z | head
 
@@ -36,6 +39,9 @@ enum Task {
     Info {
         /// The folder of the store
         store: PathBuf,
+        /// Print one JSON object, for programs
+        #[arg(long)]
+        json: bool,
     },
     /// Read every block, verify its checksum, and report damage
     Verify {
@@ -56,13 +62,20 @@ enum Task {
         #[arg(short, long)]
         quiet: bool,
     },
-    /// Delete the events before a given time
+    /// Delete old events: those before a given time, or the oldest ones beyond a size
+    #[command(group(clap::ArgGroup::new("limit").required(true).multiple(true)))]
     Retain {
         /// The folder of the store
         store: PathBuf,
         /// A time such as 2024-03-05T07:00:00Z, or an age such as 12h, 30d or 4w
-        #[arg(long, value_name = "TIME")]
-        older_than: String,
+        #[arg(long, value_name = "TIME", group = "limit")]
+        older_than: Option<String>,
+        /// Keep at most this much on disk, such as 500MB or 50GB: whole spans go, the oldest first; the newest one stays
+        #[arg(long, value_name = "SIZE", group = "limit")]
+        keep_size: Option<ByteSize>,
+        /// Say what would be deleted, and delete nothing
+        #[arg(long)]
+        dry_run: bool,
         /// Print nothing except errors
         #[arg(short, long)]
         quiet: bool,
@@ -78,9 +91,9 @@ enum Task {
 
 pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
     match &args.task {
-        Task::Info { store } => {
+        Task::Info { store, json } => {
             let info = Store::open(store)?.info()?;
-            output::write(shown(&info).as_bytes())?;
+            output::write(&if *json { as_json(&info) } else { shown(&info).into_bytes() })?;
             Ok(told(&info.damage))
         }
         Task::Verify { store, repair, quiet } => {
@@ -118,11 +131,20 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             summary(&line, *quiet)?;
             Ok(told(&compacted.damage))
         }
-        Task::Retain { store, older_than, quiet } => {
-            let before = window::nanoseconds("--older-than", older_than, window::now())?;
-            let retained = Store::open(store)?.retain(before)?;
+        Task::Retain { store, older_than, keep_size, dry_run, quiet } => {
+            let store = Store::open(store)?;
+            let age = older_than.as_ref().map(|text| window::nanoseconds("--older-than", text, window::now()));
+            let size = keep_size.map(|size| store.time_to_keep(size.as_u64()));
+            // Events go that are beyond either limit.
+            let before = age.transpose()?.max(size.transpose()?.flatten());
+            let retained = match before {
+                Some(before) if *dry_run => store.would_retain(before)?,
+                Some(before) => store.retain(before)?,
+                None => Retained::default(),
+            };
+            let (removed, hidden) = if *dry_run { ("would be removed", "would be") } else { ("removed", "are") };
             let line = format!(
-                "{} with {} removed; older events in {} are hidden now, and deleted by the next compaction\n",
+                "{} with {} {removed}; older events in {} {hidden} hidden now, and deleted by the next compaction\n",
                 counted(retained.spans_removed, "span"),
                 counted(retained.events_removed, "event"),
                 counted(retained.cut, "other file"),
@@ -194,6 +216,48 @@ fn counted(count: u64, what: &str) -> String {
     }
 }
 
+/// The same as [`shown`], for programs.
+fn as_json(info: &Info) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_object(&mut out, |object| {
+        object.member("events", info.events);
+        object.member("text_bytes", info.text_bytes);
+        object.member("disk_bytes", disk_bytes(info));
+        object.member("time_field", &*format!("{:#}", info.settings.time_field));
+        object.array("columns", |columns| {
+            info.settings.columns.iter().for_each(|path| columns.element(&*format!("{path:#}")));
+        });
+        object.member("compression", info.settings.compression.name());
+        object.member("log_events", info.log_events);
+        object.member("log_bytes", info.log_bytes);
+        object.array("spans", |spans| info.spans.iter().for_each(|span| spans.object(|out| span_as_json(span, out))));
+        object.array("damage", |damage| info.damage.iter().for_each(|one| damage.element(&*one.to_string())));
+    });
+    out.push(b'\n');
+    out
+}
+
+fn span_as_json(span: &SpanInfo, out: &mut ObjectWriter<'_>) {
+    out.member("number", span.number);
+    out.member("events", span.events);
+    out.member("from", &*time::to_text(span.times.0));
+    out.member("to", &*time::to_text(span.times.1));
+    out.member("text_bytes", span.text_bytes);
+    out.member("file_bytes", span.file_bytes);
+    if let Some(bytes) = span.index_bytes {
+        out.member("index_bytes", bytes);
+    }
+    out.member("blocks", span.blocks);
+    out.member("blocks_not_indexed", span.unknown_blocks);
+    out.member("fields_indexed", span.indexed.len() as u64);
+}
+
+/// What the files of a store take.
+fn disk_bytes(info: &Info) -> u64 {
+    info.spans.iter().map(|span| span.file_bytes + span.index_bytes.unwrap_or(0)).sum::<u64>()
+        + info.logs.iter().map(|log| log.file_bytes).sum::<u64>()
+}
+
 /// A page about a store.
 fn shown(info: &Info) -> String {
     let settings = &info.settings;
@@ -201,9 +265,7 @@ fn shown(info: &Info) -> String {
         [] => "none".to_owned(),
         paths => paths.iter().map(|path| format!("{path:#}")).collect::<Vec<_>>().join(", "),
     };
-    let (events, text) = (info.events, info.text_bytes);
-    let disk: u64 = info.spans.iter().map(|span| span.file_bytes + span.index_bytes.unwrap_or(0)).sum::<u64>()
-        + info.logs.iter().map(|log| log.file_bytes).sum::<u64>();
+    let (events, text, disk) = (info.events, info.text_bytes, disk_bytes(info));
     let mut page = format!(
         "events       {events}\ntext         {text} bytes\non disk      {disk} bytes\ntime field   {:#}\ncolumns      {}\ncompression  {}\n",
         settings.time_field,

@@ -83,7 +83,10 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
             name(*kind),
         ))
     };
-    all.iter().filter_map(note).collect()
+    let mut notes: Vec<String> = all.iter().filter_map(note).collect();
+    // One condition may compare a field twice.
+    notes.dedup();
+    notes
 }
 
 /// Collects the kind that a predicate expects of each field.

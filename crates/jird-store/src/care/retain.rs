@@ -6,6 +6,7 @@ use crate::event::Clip;
 use crate::log;
 use crate::manifest::{Folder, Manifest, SpanEntry};
 use crate::store::Store;
+use std::path::Path;
 
 /// What retention did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,28 +38,64 @@ impl Store {
         Ok(retained)
     }
 
+    /// What [`retain`](Self::retain) would do now. Changes nothing.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn would_retain(&self, before: i64) -> Result<Retained, Error> {
+        cut(&self.folder, &mut self.folder.manifest()?, before).map(|(retained, _)| retained)
+    }
+
+    /// The time before which all events have to go so that the files of the others take at most so many bytes; `None` if
+    /// they do not take more now. Spans go as wholes, the oldest first, and the newest stays, however large it is. So do the
+    /// logs, which count, too.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn time_to_keep(&self, bytes_max: u64) -> Result<Option<i64>, Error> {
+        let manifest = self.folder.manifest()?;
+        let length = |path: &Path| self.folder.files.open(path).and_then(|file| file.len()).unwrap_or_default();
+        let size = |span: &SpanEntry| span.file_bytes + length(&self.folder.index(span.number));
+        let mut spans: Vec<(i64, u64)> = manifest.spans.iter().map(|span| (span.last.time, size(span))).collect();
+        spans.sort_unstable();
+        let logs = manifest.logs.iter().map(|log| length(&self.folder.log(log.number)));
+        let mut bytes = spans.iter().map(|(_, bytes)| *bytes).chain(logs).fold(0, u64::saturating_add);
+        let mut before = None;
+        for (last, size) in &spans[..spans.len().saturating_sub(1)] {
+            if bytes <= bytes_max {
+                break;
+            }
+            before = Some(last.saturating_add(1));
+            bytes -= size;
+        }
+        Ok(before)
+    }
+
     /// Removes them from the manifest. Also returns the numbers of the spans that can go.
     fn cut(&self, before: i64) -> Result<(Retained, Vec<u64>), Error> {
-        self.folder.change_to_free(|manifest| {
-            let mut retained = Retained::default();
-            let mut gone = Vec::new();
-            manifest.spans.retain(|span| {
-                let stays = !is_older(span, before);
-                if !stays {
-                    retained.spans_removed += 1;
-                    retained.events_removed += span.events;
-                    gone.push(span.number);
-                }
-                stays
-            });
-            for span in manifest.spans.iter_mut().filter(|span| span.first.time < before) {
-                span.keep_from = span.keep_from.max(Some(before));
-                retained.cut += 1;
-            }
-            cut_logs(&self.folder, manifest, before, &mut retained)?;
-            Ok((retained, gone))
-        })
+        self.folder.change_to_free(|manifest| cut(&self.folder, manifest, before))
     }
+}
+
+/// Removes the events before a time from a manifest. Also returns the numbers of the spans that can go.
+fn cut(folder: &Folder, manifest: &mut Manifest, before: i64) -> Result<(Retained, Vec<u64>), Error> {
+    let mut retained = Retained::default();
+    let mut gone = Vec::new();
+    manifest.spans.retain(|span| {
+        let stays = !is_older(span, before);
+        if !stays {
+            retained.spans_removed += 1;
+            retained.events_removed += span.events;
+            gone.push(span.number);
+        }
+        stays
+    });
+    for span in manifest.spans.iter_mut().filter(|span| span.first.time < before) {
+        span.keep_from = span.keep_from.max(Some(before));
+        retained.cut += 1;
+    }
+    cut_logs(folder, manifest, before, &mut retained)?;
+    Ok((retained, gone))
 }
 
 /// Whether all events of a span are before a time.

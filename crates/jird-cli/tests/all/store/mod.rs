@@ -354,6 +354,55 @@ fn lines_of_a_store_are_places_in_the_order_of_time() {
     assert_eq!(out, format!("{{\"line\":{},\"id\":\"r-12000\"}}\n", 12_000 - 1440 + 1));
 }
 
+#[test]
+fn old_events_go_by_age_and_by_size_and_a_dry_run_only_says_so() {
+    let folder = Folder::new("keep-size");
+    // Three spans of a day each.
+    for day in 5..8 {
+        let lines: String = (0..2000)
+            .map(|index| format!("{{\"@t\":\"2024-03-{day:02}T{:02}:00:00Z\",\"id\":{index}}}\n", index / 100))
+            .collect();
+        let name = format!("{day}.ndjson");
+        std::fs::write(folder.0.join(&name), lines).unwrap();
+        fine(&folder, "ingest", &["log", &name]);
+        // Seals the log; spans of other days are not merged while one of them is large enough on its own.
+        let writer = jird_store::Store::open(&folder.0.join("log"))
+            .unwrap()
+            .writer(&jird_store::WriterOptions::default())
+            .unwrap();
+        writer.seal().unwrap();
+        writer.finish().unwrap();
+    }
+    let info = fine(&folder, "store", &["info", "log", "--json"]);
+    let info = jird::parse(info.as_bytes()).unwrap();
+    let info = info.root();
+    let number = |value: jird::Value<'_>, key: &str| value.get(key).unwrap().as_u64().unwrap();
+    let spans: Vec<_> = info.get("spans").unwrap().elements().collect();
+    let sizes: Vec<u64> = spans.iter().map(|span| number(*span, "file_bytes") + number(*span, "index_bytes")).collect();
+    assert_eq!((sizes.len(), number(info, "events"), info.get("damage").unwrap().elements().count()), (3, 6000, 0));
+    assert_eq!(number(info, "disk_bytes"), sizes.iter().sum::<u64>());
+    assert_eq!(&*spans[0].get("from").unwrap().as_str().unwrap(), "2024-03-05T00:00:00Z");
+    let count = || fine(&folder, "query", &["select count(*) as n, min(\"@t\") as first", "--store", "log"]);
+    let room = format!("{}B", sizes.iter().sum::<u64>());
+    assert!(fine(&folder, "store", &["retain", "log", "--keep-size", &room]).starts_with("0 spans with 0 events"));
+    let room = format!("{}B", sizes.iter().sum::<u64>() - 1);
+    let said = fine(&folder, "store", &["retain", "log", "--keep-size", &room, "--dry-run"]);
+    assert!(said.starts_with("1 span with 2000 events would be removed"), "{said}");
+    assert!(count().contains("\"n\":6000"));
+    let said = fine(&folder, "store", &["retain", "log", "--older-than", "2024-03-06T05:00:00Z", "--dry-run"]);
+    assert!(said.contains("older events in 1 other file would be hidden"), "{said}");
+    let said = fine(&folder, "store", &["retain", "log", "--keep-size", &room]);
+    assert!(said.starts_with("1 span with 2000 events removed"), "{said}");
+    assert_eq!(count(), "{\"n\":4000,\"first\":\"2024-03-06T00:00:00Z\"}\n");
+    // Whichever goes further; the newest span stays.
+    fine(&folder, "store", &["retain", "log", "--keep-size", "1GB", "--older-than", "2024-03-06T05:00:00Z"]);
+    assert_eq!(count(), "{\"n\":3500,\"first\":\"2024-03-06T05:00:00Z\"}\n");
+    fine(&folder, "store", &["retain", "log", "--keep-size", "1"]);
+    assert_eq!(count(), "{\"n\":2000,\"first\":\"2024-03-07T00:00:00Z\"}\n");
+    let (_, said, code) = jird(&folder, "store", &["retain", "log"], b"");
+    assert!(code == 2 && said.contains("--older-than") && said.contains("--keep-size"), "{said}");
+}
+
 /// Whatever the form of a condition on the time field: the answer is that of the file, and of the store only the blocks
 /// are read whose events are then.
 #[test]

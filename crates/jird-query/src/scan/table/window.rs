@@ -80,7 +80,10 @@ impl Subject {
             ("timestamp" | "time_of_json", [time, ..]) => Self::of(time, shared),
             ("time_bucket", [width, time]) => {
                 let width = bucket_nanoseconds(width.downcast_ref::<Literal>()?.value())?;
-                Some(Self::of(time, shared)?.wider(DAY, DAY.checked_add(width)?))
+                // Elsewhere days begin at other times, and clocks are set.
+                let is_utc = matches!(call.return_type(), DataType::Timestamp(_, Some(zone)) if **zone == *"UTC");
+                let zone = if is_utc { 0 } else { DAY };
+                Some(Self::of(time, shared)?.wider(zone, width.checked_add(zone)?))
             }
             _ => None,
         }
