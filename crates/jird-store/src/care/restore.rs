@@ -1,6 +1,7 @@
 //! Making a manifest again that is damaged, gone or old: from its copy, or from what spans and logs say of themselves.
 
 use crate::clean::{WRITER_LOCK, care_lock};
+use crate::column::ColumnType;
 use crate::error::{Error, ErrorKind};
 use crate::event::{Batch, LoggedBatch, TextOrder};
 use crate::files::{Files, RealFiles};
@@ -178,7 +179,8 @@ impl<'f> Rebuilding<'f> {
             table_sum,
             keep_from: known.and_then(|known| known.keep_from),
         };
-        let columns = table.columns.into_iter().map(|(path, _)| path).collect();
+        let columns = table.columns.into_iter().filter(|(_, kind)| *kind != ColumnType::Spellings);
+        let columns = columns.map(|(path, _)| path).collect();
         let arrivals = table.base..table.arrival_last.saturating_add(1);
         self.spans.push(Span { entry, columns, compression: table.compression, arrivals });
         Ok(())

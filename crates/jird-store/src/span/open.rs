@@ -148,9 +148,9 @@ impl SpanFile {
         self.index.get_or_init(open).as_ref()
     }
 
-    /// Bytes of the indexes.
+    /// Bytes of the index file.
     pub(crate) fn index_bytes(&self) -> u64 {
-        self.pages().map_or(0, |pages| pages.len())
+        self.index_input.as_ref().and_then(|input| input.len().ok()).unwrap_or_default()
     }
 
     /// Which blocks may have a match: an answer for each. None if the index cannot be read, which is noted. Reads no
