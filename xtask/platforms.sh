@@ -11,11 +11,13 @@ tools="${JIRD_TOOLS:-$HOME/.cache/jird-tools}/wine"
 rustup --quiet target add x86_64-pc-windows-gnu s390x-unknown-linux-gnu wasm32-unknown-unknown wasm32-wasip1 \
     aarch64-apple-darwin
 
+packages=(gcc-mingw-w64-x86-64-win32 wine64 gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static)
+command -v node >/dev/null || packages+=(nodejs)
 missing=()
-for package in gcc-mingw-w64-x86-64-win32 wine64 gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static nodejs; do
+for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
-if [ ${#missing[@]} -gt 0 ] && ! { [ "${missing[*]}" = nodejs ] && command -v node >/dev/null; }; then
+if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -qq
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi

@@ -6,7 +6,7 @@ use crate::window::{self, WindowArgs};
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
 use jird::hooks::{ObjectWriter, write_object};
-use jird_store::{Damage, ErrorKind, Info, Restored, Retained, Saved, SpanInfo, Store, WriterOptions, time};
+use jird_store::{Damage, ErrorKind, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,8 @@ enum Task {
         /// A time such as 2024-03-05T07:00:00Z, or an age such as 12h, 30d or 4w
         #[arg(long, value_name = "TIME", group = "limit")]
         older_than: Option<String>,
-        /// Keep at most this much on disk, such as 500MB or 50GB: whole spans go, the oldest first; the newest one stays
+        /// Keep at most this much on disk, such as 500MB or 50GB: whole spans go, first those that end first; the newest
+        /// span and the logs stay
         #[arg(long, value_name = "SIZE", group = "limit")]
         keep_size: Option<ByteSize>,
         /// Say what would be deleted, and delete nothing
@@ -134,14 +135,8 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
         Task::Retain { store, older_than, keep_size, dry_run, quiet } => {
             let store = Store::open(store)?;
             let age = older_than.as_ref().map(|text| window::nanoseconds("--older-than", text, window::now()));
-            let size = keep_size.map(|size| store.time_to_keep(size.as_u64()));
-            // Events go that are beyond either limit.
-            let before = age.transpose()?.max(size.transpose()?.flatten());
-            let retained = match before {
-                Some(before) if *dry_run => store.would_retain(before)?,
-                Some(before) => store.retain(before)?,
-                None => Retained::default(),
-            };
+            let limits = Limits { before: age.transpose()?, bytes_max: keep_size.map(|size| size.as_u64()) };
+            let retained = if *dry_run { store.would_retain(limits)? } else { store.retain_within(limits)? };
             let (removed, hidden) = if *dry_run { ("would be removed", "would be") } else { ("removed", "are") };
             let line = format!(
                 "{} with {} {removed}; older events in {} {hidden} hidden now, and deleted by the next compaction\n",

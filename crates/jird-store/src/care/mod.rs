@@ -12,5 +12,5 @@ pub use compact::Compacted;
 pub use export::Export;
 pub use info::{Info, LogInfo, Size, SpanInfo};
 pub use restore::Restored;
-pub use retain::Retained;
+pub use retain::{Limits, Retained};
 pub use verify::Verified;

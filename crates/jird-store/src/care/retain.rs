@@ -8,6 +8,15 @@ use crate::manifest::{Folder, Manifest, SpanEntry};
 use crate::store::Store;
 use std::path::Path;
 
+/// What may stay in a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Events from this time on, in nanoseconds since 1970.
+    pub before: Option<i64>,
+    /// As many spans as fit into these bytes on disk.
+    pub bytes_max: Option<u64>,
+}
+
 /// What retention did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
@@ -27,8 +36,19 @@ impl Store {
     /// # Errors
     /// Those of the operating system; then nothing was removed, or all.
     pub fn retain(&self, before: i64) -> Result<Retained, Error> {
-        let (retained, gone) = match self.cut(before) {
-            Err(error) if error.is_full() && make_room(&self.folder, before) => self.cut(before),
+        self.retain_within(Limits { before: Some(before), bytes_max: None })
+    }
+
+    /// The same within both limits: events before the time go, and then whole spans, those that end first before others,
+    /// until the files of the store take no more than the size. The newest span stays, and so do logs, which count, too.
+    ///
+    /// # Errors
+    /// As [`retain`](Self::retain).
+    pub fn retain_within(&self, limits: Limits) -> Result<Retained, Error> {
+        let full =
+            |error: &Error| error.is_full() && limits.before.is_some_and(|before| make_room(&self.folder, before));
+        let (retained, gone) = match self.cut(limits) {
+            Err(error) if full(&error) => self.cut(limits),
             cut => cut,
         }?;
         gone.into_iter().for_each(|number| self.folder.discard_span(number));
@@ -38,63 +58,59 @@ impl Store {
         Ok(retained)
     }
 
-    /// What [`retain`](Self::retain) would do now. Changes nothing.
+    /// What [`retain_within`](Self::retain_within) would do now. Changes nothing.
     ///
     /// # Errors
     /// Those of the operating system.
-    pub fn would_retain(&self, before: i64) -> Result<Retained, Error> {
-        cut(&self.folder, &mut self.folder.manifest()?, before).map(|(retained, _)| retained)
+    pub fn would_retain(&self, limits: Limits) -> Result<Retained, Error> {
+        cut(&self.folder, &mut self.folder.manifest()?, limits).map(|(retained, _)| retained)
     }
 
-    /// The time before which all events have to go so that the files of the others take at most so many bytes; `None` if
-    /// they do not take more now. Spans go as wholes, the oldest first, and the newest stays, however large it is. So do the
-    /// logs, which count, too.
-    ///
-    /// # Errors
-    /// Those of the operating system.
-    pub fn time_to_keep(&self, bytes_max: u64) -> Result<Option<i64>, Error> {
-        let manifest = self.folder.manifest()?;
-        let length = |path: &Path| self.folder.files.open(path).and_then(|file| file.len()).unwrap_or_default();
-        let size = |span: &SpanEntry| span.file_bytes + length(&self.folder.index(span.number));
-        let mut spans: Vec<(i64, u64)> = manifest.spans.iter().map(|span| (span.last.time, size(span))).collect();
-        spans.sort_unstable();
-        let logs = manifest.logs.iter().map(|log| length(&self.folder.log(log.number)));
-        let mut bytes = spans.iter().map(|(_, bytes)| *bytes).chain(logs).fold(0, u64::saturating_add);
-        let mut before = None;
-        for (last, size) in &spans[..spans.len().saturating_sub(1)] {
-            if bytes <= bytes_max {
-                break;
-            }
-            before = Some(last.saturating_add(1));
-            bytes -= size;
-        }
-        Ok(before)
-    }
-
-    /// Removes them from the manifest. Also returns the numbers of the spans that can go.
-    fn cut(&self, before: i64) -> Result<(Retained, Vec<u64>), Error> {
-        self.folder.change_to_free(|manifest| cut(&self.folder, manifest, before))
+    /// Removes events from the manifest. Also returns the numbers of the spans that can go.
+    fn cut(&self, limits: Limits) -> Result<(Retained, Vec<u64>), Error> {
+        self.folder.change_to_free(|manifest| cut(&self.folder, manifest, limits))
     }
 }
 
-/// Removes the events before a time from a manifest. Also returns the numbers of the spans that can go.
-fn cut(folder: &Folder, manifest: &mut Manifest, before: i64) -> Result<(Retained, Vec<u64>), Error> {
+/// Removes the events beyond the limits from a manifest. Also returns the numbers of the spans that can go.
+fn cut(folder: &Folder, manifest: &mut Manifest, limits: Limits) -> Result<(Retained, Vec<u64>), Error> {
     let mut retained = Retained::default();
     let mut gone = Vec::new();
+    if let Some(before) = limits.before {
+        gone.extend(manifest.spans.iter().filter(|span| is_older(span, before)).map(|span| span.number));
+        for span in manifest.spans.iter_mut().filter(|span| !is_older(span, before) && span.first.time < before) {
+            span.keep_from = span.keep_from.max(Some(before));
+            retained.cut += 1;
+        }
+        cut_logs(folder, manifest, before, &mut retained)?;
+    }
+    if let Some(bytes_max) = limits.bytes_max {
+        let stays = |span: &&SpanEntry| !gone.contains(&span.number);
+        let length = |path: &Path| folder.files.open(path).and_then(|file| file.len()).unwrap_or_default();
+        let size = |span: &SpanEntry| span.file_bytes + length(&folder.index(span.number));
+        let spans = manifest.spans.iter().filter(stays);
+        let mut spans: Vec<_> = spans.map(|span| (span.last, span.number, size(span))).collect();
+        spans.sort_unstable();
+        spans.pop();
+        let newest = manifest.spans.iter().filter(stays).max_by_key(|span| (span.last, span.number)).map_or(0, size);
+        let logs = manifest.logs.iter().map(|log| length(&folder.log(log.number)));
+        let mut bytes = spans.iter().map(|(.., bytes)| *bytes).chain(logs).fold(newest, u64::saturating_add);
+        for (_, number, size) in spans {
+            if bytes <= bytes_max {
+                break;
+            }
+            bytes -= size;
+            gone.push(number);
+        }
+    }
     manifest.spans.retain(|span| {
-        let stays = !is_older(span, before);
+        let stays = !gone.contains(&span.number);
         if !stays {
             retained.spans_removed += 1;
             retained.events_removed += span.events;
-            gone.push(span.number);
         }
         stays
     });
-    for span in manifest.spans.iter_mut().filter(|span| span.first.time < before) {
-        span.keep_from = span.keep_from.max(Some(before));
-        retained.cut += 1;
-    }
-    cut_logs(folder, manifest, before, &mut retained)?;
     Ok((retained, gone))
 }
 

@@ -26,8 +26,8 @@ pub(super) enum Typed<'a> {
 }
 
 impl Columns {
-    /// The columns of a block of `rows` documents; that of the root is the spellings. An array of another length, or of a type that no column has, is left
-    /// out: it decides nothing.
+    /// The columns of a block of `rows` documents. The one at the root has the spellings. An array of another length, or of a
+    /// type that no column has, is left out: it decides nothing.
     pub fn new(rows: usize, columns: impl IntoIterator<Item = (Path, Column)>) -> Self {
         let columns = columns.into_iter().filter(|(_, column)| column.array.len() == rows && typed(column).is_some());
         let (mut spellings, of_paths): (Vec<_>, Vec<_>) = columns.partition(|(path, _)| path.steps().is_empty());

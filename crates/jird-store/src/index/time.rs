@@ -18,6 +18,8 @@ pub struct TimeHint {
     pub op: Comparison,
     /// The constant.
     pub time: Time,
+    /// Whether this is known only of times in texts such as `2024-03-05T07:00:00.5Z`. Casts of SQL read others in another way.
+    pub is_of_texts: bool,
 }
 
 /// When the events of a block are.
@@ -60,8 +62,8 @@ impl Times {
             }),
             Predicate::Like { pattern, .. } if leaf.wanted => self.has_prefix(&pattern.prefix()),
             Predicate::Matches { matcher, .. } => match matcher.hint::<TimeHint>() {
-                Some(hint) => self.has_time(meant(hint.op), hint.time),
-                None => true,
+                Some(hint) if !hint.is_of_texts || self.order.is_of_texts() => self.has_time(meant(hint.op), hint.time),
+                _ => true,
             },
             _ => true,
         }
@@ -121,7 +123,7 @@ mod tests {
         let holds = move |found: time::Time| op.holds(found.cmp(&time));
         let matcher = Matcher::unsure(move |text| time::parse(text.as_bytes()).map(holds));
         let matcher = matcher.with_numbers(move |text| time::parse_number(text).map(holds));
-        Predicate::Matches { slot: 0, matcher: matcher.with_hint(TimeHint { op, time }) }
+        Predicate::Matches { slot: 0, matcher: matcher.with_hint(TimeHint { op, time, is_of_texts: false }) }
     }
 
     /// A time within four seconds of 1970, in steps of a second or of a tenth.

@@ -399,6 +399,22 @@ fn old_events_go_by_age_and_by_size_and_a_dry_run_only_says_so() {
     assert_eq!(count(), "{\"n\":3500,\"first\":\"2024-03-06T05:00:00Z\"}\n");
     fine(&folder, "store", &["retain", "log", "--keep-size", "1"]);
     assert_eq!(count(), "{\"n\":2000,\"first\":\"2024-03-07T00:00:00Z\"}\n");
+    // Spans of the same times, and one with late events: whole ones go, and of the others nothing is hidden.
+    for (name, days) in [("early", [1, 10]), ("late", [5, 10])] {
+        let lines: String = (0..4000)
+            .map(|index| format!("{{\"@t\":\"2024-03-{:02}T00:00:00Z\",\"id\":{index}}}\n", days[index / 2000]))
+            .collect();
+        std::fs::write(folder.0.join(name), lines).unwrap();
+        fine(&folder, "ingest", &["same", name]);
+        let store = jird_store::Store::open(&folder.0.join("same")).unwrap();
+        let writer = store.writer(&jird_store::WriterOptions::default()).unwrap();
+        writer.seal().unwrap();
+        writer.finish().unwrap();
+    }
+    let said = fine(&folder, "store", &["retain", "same", "--keep-size", "1"]);
+    assert!(said.starts_with("1 span with 4000 events removed; older events in 0 other files"), "{said}");
+    let left = fine(&folder, "query", &["select count(*) as n, min(\"@t\") as first", "--store", "same"]);
+    assert_eq!(left, "{\"n\":4000,\"first\":\"2024-03-05T00:00:00Z\"}\n");
     let (_, said, code) = jird(&folder, "store", &["retain", "log"], b"");
     assert!(code == 2 && said.contains("--older-than") && said.contains("--keep-size"), "{said}");
 }
@@ -451,6 +467,33 @@ fn a_condition_on_the_time_field_is_a_window() {
             assert!(read <= 24 / share, "{condition}: {line}");
             assert!(share == 1 || read < all || all == 0, "{condition}: {line}");
         }
+    }
+}
+
+/// Casts read some texts and numbers in another way than the store does, and round.
+#[test]
+fn casts_of_times_leave_out_no_event_that_they_match() {
+    let events = "{\"@t\":\"2024-03-05T07:00:00.9999Z\",\"id\":1}\n";
+    let numbers = "{\"@t\":1709622000.5,\"id\":1}\n";
+    let folder = Folder::new("casts").with("texts.ndjson", events).with("numbers.ndjson", numbers);
+    for (name, condition) in [
+        ("texts", "\"@t\"::timestamp(0) <= timestamp '2024-03-05T07:00:00'"),
+        ("texts", "\"@t\"::timestamp(0) = timestamp '2024-03-05T07:00:00'"),
+        ("texts", "try_cast(\"@t\" as timestamp(3)) = timestamp '2024-03-05T07:00:00.999'"),
+        ("texts", "\"@t\"::date = '2024-03-05'"),
+        ("numbers", "\"@t\"::timestamp < timestamp '2000-01-01'"),
+        ("numbers", "cast(\"@t\" as timestamp with time zone) < timestamp '2000-01-01'"),
+        ("numbers", "timestamp(\"@t\") > timestamp '2024-03-05T07:00:00Z'"),
+    ] {
+        let file = format!("{name}.ndjson");
+        if !folder.0.join(name).exists() {
+            fine(&folder, "ingest", &[name, &file]);
+            fine(&folder, "store", &["compact", name]);
+        }
+        let sql = format!("select id where {condition}");
+        let (of_file, ..) = folder.query(&[&sql, &file], b"");
+        let (of_store, said, _) = folder.query(&[&sql, "--store", name], b"");
+        assert_eq!((of_file.as_str(), of_store.as_str()), ("{\"id\":1}\n", "{\"id\":1}\n"), "{condition}: {said}");
     }
 }
 

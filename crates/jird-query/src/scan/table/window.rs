@@ -6,7 +6,7 @@
 
 use crate::functions::bucket_nanoseconds;
 use crate::scan::shared::TableScan;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Literal, TryCastExpr};
@@ -31,21 +31,12 @@ pub(super) fn windows(expr: &Arc<dyn PhysicalExpr>, shared: &TableScan, out: &mu
     for (subject, op, other) in [(left, Some(*binary.op()), right), (right, binary.op().swap(), left)] {
         let (Some(subject), Some(constant)) = (Subject::of(subject, shared), constant(other)) else { continue };
         if let Some(Operator::Eq | Operator::Gt | Operator::GtEq) = op {
-            out.extend(bound(subject.column, Comparison::Ge, constant - subject.ahead));
+            out.extend(subject.bound(Comparison::Ge, constant - subject.ahead));
         }
         if let Some(Operator::Eq | Operator::Lt | Operator::LtEq) = op {
-            out.extend(bound(subject.column, Comparison::Le, constant + subject.behind));
+            out.extend(subject.bound(Comparison::Le, constant + subject.behind));
         }
     }
-}
-
-/// The condition that a time lies on this side of a constant in nanoseconds. It holds for all that is read: only a
-/// store's blocks are asked for it.
-fn bound(column: usize, op: Comparison, constant: i128) -> Option<Predicate> {
-    let seconds = i64::try_from(constant.div_euclid(1_000_000_000)).ok()?;
-    let nanos = u32::try_from(constant.rem_euclid(1_000_000_000)).ok()?;
-    let all = Matcher::new(|_| true).with_numbers(|_| Some(true));
-    Some(Predicate::Matches { slot: column, matcher: all.with_hint(TimeHint { op, time: (seconds, nanos) }) })
 }
 
 /// A time that is computed of the one in a column.
@@ -54,21 +45,41 @@ struct Subject {
     /// By how many nanoseconds it may be after the time in the column, and before it.
     ahead: i128,
     behind: i128,
+    /// Whether it is the cast of a text.
+    is_of_texts: bool,
 }
 
 impl Subject {
+    /// The condition that the time in the column lies on this side of a constant in nanoseconds. It holds for all that is
+    /// read: only a store's blocks are asked for it.
+    fn bound(&self, op: Comparison, constant: i128) -> Option<Predicate> {
+        let seconds = i64::try_from(constant.div_euclid(1_000_000_000)).ok()?;
+        let nanos = u32::try_from(constant.rem_euclid(1_000_000_000)).ok()?;
+        let hint = TimeHint { op, time: (seconds, nanos), is_of_texts: self.is_of_texts };
+        let all = Matcher::new(|_| true).with_numbers(|_| Some(true));
+        Some(Predicate::Matches { slot: self.column, matcher: all.with_hint(hint) })
+    }
+
     fn of(expr: &Arc<dyn PhysicalExpr>, shared: &TableScan) -> Option<Self> {
         if let Some(column) = expr.downcast_ref::<Column>() {
             let column = column.index();
             let is_read = shared.columns.get(column)?.told.is_none();
-            return is_read.then_some(Self { column, ahead: MICROSECOND, behind: MICROSECOND });
+            return is_read.then_some(Self { column, ahead: MICROSECOND, behind: MICROSECOND, is_of_texts: false });
         }
         let cast = expr.downcast_ref::<CastExpr>().map(|cast| (cast.expr(), cast.cast_type()));
         let cast = cast.or_else(|| expr.downcast_ref::<TryCastExpr>().map(|cast| (cast.expr(), cast.cast_type())));
         if let Some((inner, to)) = cast {
-            let of = Self::of(inner, shared)?;
+            let mut of = Self::of(inner, shared)?;
+            of.is_of_texts |= inner.downcast_ref::<Column>().is_some();
             return match to {
-                DataType::Timestamp(_, None) if inner.downcast_ref::<Column>().is_some() => Some(of),
+                DataType::Timestamp(unit, None) if inner.downcast_ref::<Column>().is_some() => {
+                    let unit = match unit {
+                        TimeUnit::Second => 1_000_000_000,
+                        TimeUnit::Millisecond => 1_000_000,
+                        TimeUnit::Microsecond | TimeUnit::Nanosecond => MICROSECOND,
+                    };
+                    Some(of.wider(unit, unit))
+                }
                 // It may be the time on a clock of some zone.
                 DataType::Timestamp(..) => Some(of.wider(DAY, DAY)),
                 DataType::Date32 | DataType::Date64 => Some(of.wider(DAY, 2 * DAY)),

@@ -306,7 +306,8 @@ fn typed_time(expr: &Expr) -> Option<String> {
 /// Compares the time that a text or a number holds; unknown if it is not a time. A store knows where such times are.
 fn at_time(slot: usize, op: Comparison, time: Time) -> Predicate {
     let holds = move |found: Time| op.holds(found.cmp(&time));
-    let text = Matcher::unsure(move |text| time::parse(text.as_bytes()).map(holds)).with_hint(TimeHint { op, time });
+    let text = Matcher::unsure(move |text| time::parse(text.as_bytes()).map(holds));
+    let text = text.with_hint(TimeHint { op, time, is_of_texts: false });
     Predicate::Matches { slot, matcher: text.with_numbers(move |text| time::parse_number(text).map(holds)) }
 }
 
