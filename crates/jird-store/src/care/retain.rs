@@ -45,10 +45,11 @@ impl Store {
     /// # Errors
     /// As [`retain`](Self::retain).
     pub fn retain_within(&self, limits: Limits) -> Result<Retained, Error> {
-        let full =
-            |error: &Error| error.is_full() && limits.before.is_some_and(|before| make_room(&self.folder, before));
-        let (retained, gone) = match self.cut(limits) {
-            Err(error) if full(&error) => self.cut(limits),
+        let (retained, gone) = match self.cut(limits, Vec::new()) {
+            Err(error) if error.is_full() => match make_room(&self.folder, limits) {
+                Some(gone) => self.cut(limits, gone),
+                None => Err(error),
+            },
             cut => cut,
         }?;
         gone.into_iter().for_each(|number| self.folder.discard_span(number));
@@ -63,19 +64,23 @@ impl Store {
     /// # Errors
     /// Those of the operating system.
     pub fn would_retain(&self, limits: Limits) -> Result<Retained, Error> {
-        cut(&self.folder, &mut self.folder.manifest()?, limits).map(|(retained, _)| retained)
+        cut(&self.folder, &mut self.folder.manifest()?, limits, Vec::new()).map(|(retained, _)| retained)
     }
 
     /// Removes events from the manifest. Also returns the numbers of the spans that can go.
-    fn cut(&self, limits: Limits) -> Result<(Retained, Vec<u64>), Error> {
-        self.folder.change_to_free(|manifest| cut(&self.folder, manifest, limits))
+    fn cut(&self, limits: Limits, gone: Vec<u64>) -> Result<(Retained, Vec<u64>), Error> {
+        self.folder.change_to_free(|manifest| cut(&self.folder, manifest, limits, gone))
     }
 }
 
-/// Removes the events beyond the limits from a manifest. Also returns the numbers of the spans that can go.
-fn cut(folder: &Folder, manifest: &mut Manifest, limits: Limits) -> Result<(Retained, Vec<u64>), Error> {
+/// Removes the events beyond the limits from a manifest, and the spans that are `gone` already. Also returns the numbers of the spans that can go.
+fn cut(
+    folder: &Folder,
+    manifest: &mut Manifest,
+    limits: Limits,
+    mut gone: Vec<u64>,
+) -> Result<(Retained, Vec<u64>), Error> {
     let mut retained = Retained::default();
-    let mut gone = Vec::new();
     if let Some(before) = limits.before {
         gone.extend(manifest.spans.iter().filter(|span| is_older(span, before)).map(|span| span.number));
         for span in manifest.spans.iter_mut().filter(|span| !is_older(span, before) && span.first.time < before) {
@@ -85,16 +90,15 @@ fn cut(folder: &Folder, manifest: &mut Manifest, limits: Limits) -> Result<(Reta
         cut_logs(folder, manifest, before, &mut retained)?;
     }
     if let Some(bytes_max) = limits.bytes_max {
-        let stays = |span: &&SpanEntry| !gone.contains(&span.number);
         let length = |path: &Path| folder.files.open(path).and_then(|file| file.len()).unwrap_or_default();
         let size = |span: &SpanEntry| span.file_bytes + length(&folder.index(span.number));
-        let spans = manifest.spans.iter().filter(stays);
+        let spans = manifest.spans.iter().filter(|span| !gone.contains(&span.number));
         let mut spans: Vec<_> = spans.map(|span| (span.last, span.number, size(span))).collect();
         spans.sort_unstable();
-        spans.pop();
-        let newest = manifest.spans.iter().filter(stays).max_by_key(|span| (span.last, span.number)).map_or(0, size);
         let logs = manifest.logs.iter().map(|log| length(&folder.log(log.number)));
-        let mut bytes = spans.iter().map(|(.., bytes)| *bytes).chain(logs).fold(newest, u64::saturating_add);
+        let mut bytes = spans.iter().map(|(.., bytes)| *bytes).chain(logs).fold(0, u64::saturating_add);
+        // Not the newest.
+        spans.pop();
         for (_, number, size) in spans {
             if bytes <= bytes_max {
                 break;
@@ -120,13 +124,13 @@ fn is_older(span: &SpanEntry, before: i64) -> bool {
 }
 
 /// Makes room for a manifest on a disk that is full although the ballast is gone: what a crash left goes, and then the
-/// indexes of spans that are about to go themselves. Readers do without an index. Whether something went.
-fn make_room(folder: &Folder, before: i64) -> bool {
-    let Ok(manifest) = folder.manifest() else { return false };
+/// indexes of spans that are about to go themselves. Readers do without an index. If something went: the numbers of these
+/// spans, which have to go now.
+fn make_room(folder: &Folder, limits: Limits) -> Option<Vec<u64>> {
+    let (_, gone) = cut(folder, &mut folder.manifest().ok()?, limits, Vec::new()).ok()?;
     let orphans = discard_orphans(folder);
-    let gone = manifest.spans.iter().filter(|span| is_older(span, before));
-    let indexes = gone.filter(|span| folder.files.remove(&folder.index(span.number)).is_ok()).count();
-    orphans + indexes > 0 && folder.sync().is_ok()
+    let indexes = gone.iter().filter(|number| folder.files.remove(&folder.index(**number)).is_ok()).count();
+    (orphans + indexes > 0 && folder.sync().is_ok()).then_some(gone)
 }
 
 /// Removes what no manifest names, unless a writer is at work, whose new files are among it. How many files went.
