@@ -192,6 +192,17 @@ class Tab:
             f"it did not come: {script}; the page has: {self.run('document.body.innerText')[:600]}"
         )
 
+    def scroll_on(self, lines):
+        """Scrolls down until the page has more lines, and a bit up again, so that no others come.
+
+        As a person does, it scrolls more than once: lines that come into sight may be higher than the room that was
+        kept for them.
+        """
+        before = self.run(lines)
+        self.wait(f"(document.querySelector('.foot').scrollIntoView(), {lines} > {before})")
+        self.run("document.querySelectorAll('.events .line')[30].scrollIntoView()")
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))")
+
     def key(self, key, modifiers=0):
         code, text = KEYS[key]
         event = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}

@@ -82,9 +82,7 @@ def flood(tab, server):
         "[...document.querySelectorAll('.events .message')].map((one) => Number(one.textContent.split(' ')[1]))"
     )
     for _ in range(3):
-        before = tab.run(LINES)
-        tab.run("document.querySelector('.foot').scrollIntoView()")
-        tab.wait(f"{LINES} > {before}")
+        tab.scroll_on(LINES)
     found = tab.run(numbers)
     assert found == list(range(FLOOD - 1, FLOOD - 1 - len(found), -1)), found[:5]
     # Those beyond the newest are counted, and told.
