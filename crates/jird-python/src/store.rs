@@ -5,7 +5,9 @@ use crate::forked::Owned;
 use crate::raw::text::Text;
 use crate::scan::path;
 use jird::Path;
-use jird_store::{Batch, Compression, Error, ErrorKind, Settings, Sync, Ticket, Writer, WriterOptions, is_store};
+use jird_store::{
+    Batch, ColumnChoice, Compression, Error, ErrorKind, Settings, Sync, Ticket, Writer, WriterOptions, is_store,
+};
 use pyo3::exceptions::{PyBlockingIOError, PyFileExistsError, PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -57,7 +59,7 @@ impl Store {
             settings.time_field = field(name)?;
         }
         if let Some(names) = &columns {
-            settings.columns = names.iter().map(|name| field(name)).collect::<PyResult<_>>()?;
+            settings.columns = ColumnChoice::Fields(names.iter().map(|name| field(name)).collect::<PyResult<_>>()?);
         }
         if let Some(name) = compression {
             let found = Compression::of_name(name);

@@ -80,12 +80,12 @@ pub mod time;
 mod writer;
 
 pub use care::{Compacted, Export, Info, Limits, LogInfo, Restored, Retained, Size, SpanInfo, Verified};
-pub use column::Fields;
+pub use column::{Cell, Cells, Fields, Numbers};
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};
 pub use files::{Object, Objects};
 pub use index::{Condition, FieldKinds, Index, TimeHint};
-pub use settings::{Compression, Settings, Window, WriterOptions};
+pub use settings::{ColumnChoice, Compression, Settings, Window, WriterOptions};
 pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};
 pub use source::{Checkpoint, Prefix, PrefixSums, Sources};
 pub use store::{Store, is_store};

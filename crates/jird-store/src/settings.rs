@@ -10,17 +10,36 @@ pub struct Settings {
     /// Where an event has its time: a text in the notation of ISO 8601, or a number that counts from 1970. An event
     /// without one has the time at which it came.
     pub time_field: Path,
-    /// The fields that are also stored as columns, so that a condition on them needs no text.
-    pub columns: Vec<Path>,
+    /// The fields that are also stored as columns.
+    pub columns: ColumnChoice,
     /// How the buffers of span files are compressed.
     pub compression: Compression,
 }
 
 impl Default for Settings {
-    /// `@t`, no columns, no compression.
+    /// `@t`, columns as the events suggest, no compression.
     fn default() -> Self {
-        Self { time_field: Path::root().key("@t"), columns: Vec::new(), compression: Compression::None }
+        Self {
+            time_field: Path::root().key("@t"),
+            columns: ColumnChoice::default(),
+            compression: Compression::default(),
+        }
     }
+}
+
+/// Which fields are also stored as columns, so that a query that looks at nothing else reads no documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ColumnChoice {
+    /// In each span those that its events suggest: numbers, booleans, texts that repeat, and the time field.
+    #[default]
+    Auto,
+    /// These fields.
+    Fields(Vec<Path>),
+}
+
+impl ColumnChoice {
+    /// No columns.
+    pub const NONE: Self = Self::Fields(Vec::new());
 }
 
 /// How the buffers of span files are compressed.

@@ -1,7 +1,7 @@
 //! Small stores: two spans that overlap in time, and a log.
 
 use jird::Path as FieldPath;
-use jird_store::{Batch, Compression, Settings, Store, WriterOptions};
+use jird_store::{Batch, ColumnChoice, Compression, Settings, Store, WriterOptions};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -22,8 +22,10 @@ pub fn samples() -> &'static [Sample; SAMPLES] {
     static MADE: OnceLock<[Sample; SAMPLES]> = OnceLock::new();
     MADE.get_or_init(|| {
         let columns = ["n", "level"].map(|key| FieldPath::root().key(key)).to_vec();
+        let columns = ColumnChoice::Fields(columns);
         let with_columns = Settings { columns, compression: Compression::Lz4, ..Settings::default() };
-        [Settings::default(), with_columns].map(|settings| sample(&settings))
+        let without = Settings { columns: ColumnChoice::NONE, ..Settings::default() };
+        [without, with_columns].map(|settings| sample(&settings))
     })
 }
 

@@ -18,7 +18,7 @@ use checkpoints::Id;
 use clap::ValueEnum;
 use jird::Path;
 use jird_formats::files::{BadRecords, OnError, is_url};
-use jird_store::{Compression, Settings, Store, Totals, Window, WriterOptions, is_store};
+use jird_store::{ColumnChoice, Compression, Settings, Store, Totals, Window, WriterOptions, is_store};
 use lines::Check;
 use once::Once;
 use std::path::PathBuf;
@@ -61,7 +61,8 @@ pub(crate) struct IngestArgs {
     /// For a new store: the field that holds the time of an event [default: @t]
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
-    /// For a new store: also store these fields as columns, which speeds up frequent conditions
+    /// For a new store: fields that are also stored as columns: auto (numbers, booleans, and texts that repeat), none,
+    /// or a list of fields [default: auto]
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     column: Vec<String>,
     /// For a new store: how to compress the events [default: none]
@@ -111,7 +112,12 @@ impl IngestArgs {
         if let Some(field) = &self.time_field {
             settings.time_field = path_of(field)?;
         }
-        settings.columns = self.column.iter().map(|field| path_of(field)).collect::<Result<_>>()?;
+        settings.columns = match &self.column[..] {
+            [] => ColumnChoice::Auto,
+            [word] if word == "auto" => ColumnChoice::Auto,
+            [word] if word == "none" => ColumnChoice::NONE,
+            fields => ColumnChoice::Fields(fields.iter().map(|field| path_of(field)).collect::<Result<_>>()?),
+        };
         settings.compression = match self.compression {
             None | Some(CompressionArgument::None) => Compression::None,
             Some(CompressionArgument::Lz4) => Compression::Lz4,
@@ -123,7 +129,11 @@ impl IngestArgs {
     /// What is asked for that the store was not made with.
     fn difference(&self, made: &Settings) -> Result<Option<String>> {
         let asked = self.settings()?;
-        let list = |paths: &[Path]| paths.iter().map(Path::to_string).collect::<Vec<_>>().join(",");
+        let list = |columns: &ColumnChoice| match columns {
+            ColumnChoice::Auto => "auto".to_owned(),
+            ColumnChoice::Fields(paths) if paths.is_empty() => "none".to_owned(),
+            ColumnChoice::Fields(paths) => paths.iter().map(Path::to_string).collect::<Vec<_>>().join(","),
+        };
         Ok(if self.time_field.is_some() && asked.time_field != made.time_field {
             Some(format!("its time field is {}, and not {}", made.time_field, asked.time_field))
         } else if !self.column.is_empty() && asked.columns != made.columns {

@@ -61,7 +61,8 @@ def open_store(path, *, create=True, time_field=None, columns=None, compression=
     path         the folder
     create       whether it may be made
     time_field   of a new store: where an event has its time, such as "@t", which it is without this
-    columns      for a new store: fields to store as columns too, which speeds up frequent conditions
+    columns      for a new store: fields to store as columns, too; [] for none. By default those with numbers,
+                 booleans, or texts that repeat
     compression  of a new store: "none", "lz4" or "zstd"
     sync         when events are on disk: "batch" when commit returns, "interval" within 200 ms, "none" when the system
                  likes

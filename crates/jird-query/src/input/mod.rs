@@ -60,7 +60,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::StoreText;
-pub(crate) use store::{BlockSelection, StoreReads};
+pub(crate) use store::{BlockSelection, StoreReads, TakeCells};
 use table::TableFile;
 pub(crate) use table::{PassBy, TableRequest};
 

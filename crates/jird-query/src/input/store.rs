@@ -6,12 +6,13 @@ use jird::Path;
 use jird::hooks::lines::PieceSource;
 use jird::record::Predicate;
 use jird_store::{
-    BlockFacts, BlockId, Condition, Damage, FieldKinds, Fields, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
+    BlockFacts, BlockId, Cells, Condition, Damage, FieldKinds, Fields, Numbers, Saved, Selected, Skipped, Snapshot,
+    Store, Text, Window,
 };
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -170,7 +171,7 @@ impl StoreText {
     ) -> StorePieces<'s> {
         let sections = self.sections_in(&range);
         let fields = self.fields().filter(|fields| fields.cover(paths));
-        StorePieces { store: self, chosen, range, fields, sections, blocks: Vec::new().into_iter() }
+        StorePieces { store: self, chosen, range, fields, cells: None, sections, blocks: Vec::new().into_iter() }
     }
 
     /// The number of events in the blocks that begin in `range`.
@@ -229,6 +230,11 @@ impl StoreText {
     /// What kinds of values all events have at `path`, if the index knows.
     pub(crate) fn kinds(&self, path: &Path) -> Option<FieldKinds> {
         self.text.kinds(path)
+    }
+
+    /// What numbers all events have at `path`, if columns tell.
+    pub(crate) fn numbers(&self, path: &Path) -> Option<Numbers> {
+        self.text.numbers(path)
     }
 
     /// Notes whether a block had a match. Returns its length in the text, whatever was read of it.
@@ -298,6 +304,9 @@ impl StoreText {
     }
 }
 
+/// Takes the cells of a block in place of its lines. `None` if it wants the lines.
+pub(crate) type TakeCells<'t> = &'t mut dyn FnMut(&Cells) -> Option<ControlFlow<()>>;
+
 /// Reads chosen blocks one after the other.
 pub(crate) struct StorePieces<'s> {
     store: &'s StoreText,
@@ -305,23 +314,59 @@ pub(crate) struct StorePieces<'s> {
     range: Range<u64>,
     /// The fields that are read, if columns may have them.
     fields: Option<Arc<Fields>>,
+    /// Who takes cells at some paths where columns know them.
+    cells: Option<(&'s [Path], TakeCells<'s>)>,
     sections: Range<usize>,
     /// Of the section that is read.
     blocks: vec::IntoIter<BlockId>,
 }
 
-impl PieceSource for StorePieces<'_> {
-    fn next_piece(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
-        let id = loop {
+impl<'s> StorePieces<'s> {
+    /// Hands out the cells at these paths, and no lines, where columns know them and which events match.
+    pub(crate) fn with_cells(self, paths: &'s [Path], take: TakeCells<'s>) -> Self {
+        Self { cells: Some((paths, take)), ..self }
+    }
+
+    fn next_block(&mut self) -> io::Result<Option<BlockId>> {
+        loop {
             if let Some(id) = self.blocks.next() {
-                break id;
+                return Ok(Some(id));
             }
             let Some(section) = self.sections.next() else { return self.store.failure.check().map(|()| None) };
             self.blocks = self.store.blocks_in(section, self.chosen, &self.range).into_iter();
+        }
+    }
+
+    fn condition(&self) -> Option<&'s Condition> {
+        self.chosen.filter(|chosen| !chosen.keeps_lines).and_then(|chosen| chosen.condition.as_ref())
+    }
+
+    /// Hands out the cells of a block, if columns know them.
+    fn take_cells(&mut self, id: BlockId) -> io::Result<Option<ControlFlow<()>>> {
+        let condition = self.condition();
+        let Some((paths, take)) = &mut self.cells else { return Ok(None) };
+        let Some(cells) = self.store.text.read_cells(id, paths, condition) else { return Ok(None) };
+        self.store.failure.check()?;
+        let Some(flow) = take(&cells) else { return Ok(None) };
+        self.store.note_columns(id);
+        self.store.noted(id, |read| read.matched |= cells.rows() > 0);
+        self.store.progress.add(self.store.text.block(id).bytes);
+        Ok(Some(flow))
+    }
+}
+
+impl PieceSource for StorePieces<'_> {
+    fn next_piece(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
+        let id = loop {
+            let Some(id) = self.next_block()? else { return Ok(None) };
+            match self.take_cells(id)? {
+                Some(ControlFlow::Continue(())) => {}
+                Some(ControlFlow::Break(())) => return Ok(None),
+                None => break id,
+            }
         };
         let text = &self.store.text;
-        let chosen = self.chosen.filter(|chosen| !chosen.keeps_lines);
-        let condition = chosen.and_then(|chosen| chosen.condition.as_ref());
+        let condition = self.condition();
         let read = match &self.fields {
             Some(fields) => text.read_fields(id, fields, condition, buffer),
             None => text.read(id, condition, buffer).map(|()| false),

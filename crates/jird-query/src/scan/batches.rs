@@ -10,19 +10,21 @@ use super::read::{ReadCounts, Reader};
 use super::shared::{ColumnSpec, TableScan, VirtualColumn, note};
 use super::watch::Extent;
 use crate::base::error::Error;
-use crate::input::{BlockSelection, Input, InputFile, Joined};
+use crate::input::{BlockSelection, Input, InputFile, Joined, TakeCells};
 use crate::scan::bad::{BadPart, BadSink};
+use crate::scan::cells::CellAppender;
 use crate::sql::{Rep, each_slot, map_slots};
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
 use jird::hooks::lines::{LinePiece, drive, ranges};
-use jird::lines::{Check, Match};
+use jird::lines::{Check, Match, Scanned};
 use jird::{
     Path,
     record::{Field, Mismatches, Predicate, Projection},
 };
 use jird_formats::{Accumulator, ColumnBuilder, Crew, holds};
+use jird_store::{Cell, Cells};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -209,6 +211,13 @@ impl Plan {
         })
     }
 
+    /// Whether the scan wants nothing but values and the records that match: cells of a store serve it as lines do.
+    fn takes_cells(&self, file: &InputFile) -> bool {
+        let observes_none = self.shared.watch.is_none() && self.checks.is_empty();
+        let tells_none = self.place.is_none() && self.told.iter().all(Option::is_none);
+        file.store_text().is_some() && observes_none && tells_none
+    }
+
     fn tells_lines(&self) -> bool {
         self.told.contains(&Some(VirtualColumn::Line))
     }
@@ -351,6 +360,7 @@ struct Rows<'p> {
     dropped: Vec<usize>,
     /// The minified text of a value that spans lines.
     minified: Vec<u8>,
+    appender: CellAppender,
     /// The file and line of the record, if columns tell them.
     told: Option<Origin>,
     /// The [places](Input::place) of the records of the batch, if they are wanted.
@@ -377,7 +387,8 @@ impl<'p> Worker<'p> {
         let unseen = (0..plan.slots.len()).collect();
         let (dropped, minified) = (Vec::new(), Vec::new());
         let told = if plan.told.iter().any(Option::is_some) { Some(Origin::default()) } else { None };
-        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, told, places: Vec::new() };
+        let (appender, places) = (CellAppender::default(), Vec::new());
+        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, appender, told, places };
         let mut reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
         reader.choose(chosen);
         Self { plan, filter: plan.filter.clone(), reader, rows }
@@ -398,6 +409,7 @@ impl<'p> Worker<'p> {
             told.take_file(file, plan);
         }
         let is_live = !file.is_rereadable();
+        let interrupt = reader.interrupt().clone();
         let minifies = file.layout.has_long_records();
         let (is_whole, mut extent) = (range.is_none(), Extent::default());
         let cell = std::cell::RefCell::new((rows, emit, BadPart::default()));
@@ -419,6 +431,20 @@ impl<'p> Worker<'p> {
             }
             if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
         };
+        let mut take_cells = |cells: &Cells| {
+            let (rows, emit, _) = &mut *cell.borrow_mut();
+            if !rows.fit(cells) {
+                return None;
+            }
+            let count = cells.rows() as u64;
+            tally.add(cells.bytes() as u64, &Scanned { records: count, matched: count, ..Scanned::default() });
+            if is_closed() || interrupt.check().is_err() {
+                tally.stopped.store(true, Relaxed);
+                return Some(ControlFlow::Break(()));
+            }
+            Some(rows.take_cells(cells, emit))
+        };
+        let cells: Option<TakeCells<'_>> = if plan.takes_cells(file) { Some(&mut take_cells) } else { None };
         let tells_lines = plan.tells_lines();
         let take = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
             let (rows, emit, _) = &mut *cell.borrow_mut();
@@ -445,7 +471,7 @@ impl<'p> Worker<'p> {
                     filter.as_ref().is_none_or(|filter| filter.eval(row.fields(), &mut mismatches) == Some(true));
                 if holds { take(row, piece) } else { Ok(ControlFlow::Continue(())) }
             };
-            let read = reader.read(file, range, &plan.projection, None, visit, piece);
+            let read = reader.read(file, range, (&plan.projection, None), None, visit, piece);
             if is_whole && file.size.is_none() && matches!(read, Ok(ControlFlow::Continue(()))) {
                 extent.files = 1;
             }
@@ -455,7 +481,7 @@ impl<'p> Worker<'p> {
             }
             read
         } else {
-            reader.read(file, range, &plan.projection, filter.as_ref(), take, piece)
+            reader.read(file, range, (&plan.projection, filter.as_ref()), cells, take, piece)
         };
         let (rows, mut emit, mut all) = cell.into_inner();
         let _ = rows.flush(&mut emit).is_continue() && rows.found(&mut all, &mut emit).is_continue();
@@ -552,6 +578,37 @@ impl Rows<'_> {
         self.end(row, unfit, emit)
     }
 
+    /// Whether the types of the columns hold all cells.
+    fn fit(&mut self, cells: &Cells) -> bool {
+        let Self { plan, appender, .. } = self;
+        plan.columns.iter().all(|(slot, column)| appender.fit(&plan.shared.columns[*column], cells, *slot))
+    }
+
+    /// Appends the rows of a block, all of which match and [fit](Self::fit).
+    fn take_cells(&mut self, cells: &Cells, emit: &mut Emit<'_>) -> ControlFlow<()> {
+        let Self { plan, builders, appender, unseen, .. } = self;
+        unseen.retain(|slot| {
+            let mut is_missing = true;
+            cells.each(*slot, |cell| is_missing &= cell == Cell::Missing);
+            if !is_missing {
+                plan.shared.tally.seen[plan.slots[*slot]].store(true, Relaxed);
+            }
+            is_missing
+        });
+        for (builder, (slot, _)) in builders.iter_mut().zip(&plan.columns) {
+            cells.each(*slot, |cell| {
+                let appended = appender.append(builder, cell);
+                debug_assert!(appended.is_ok(), "it fits");
+            });
+        }
+        self.count += cells.rows();
+        self.bytes += cells.bytes();
+        if self.count >= self.plan.batch_rows || self.bytes >= self.plan.shared.options.batch_bytes {
+            return self.flush(emit);
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Completes a record.
     #[inline]
     fn end(
@@ -614,7 +671,14 @@ impl Rows<'_> {
             self.dropped.drain(..).for_each(|row| keeps[row] = false);
             batch = filter_record_batch(&batch, &BooleanArray::from(keeps)).expect("there is one answer per row");
         }
-        emit(Part::Batch(batch))
+        // Cells come by whole blocks.
+        let mut start = 0;
+        while start + self.plan.batch_rows < batch.num_rows() {
+            emit(Part::Batch(batch.slice(start, self.plan.batch_rows)))?;
+            start += self.plan.batch_rows;
+        }
+        let rest = batch.num_rows() - start;
+        emit(Part::Batch(if start == 0 { batch } else { batch.slice(start, rest) }))
     }
 }
 

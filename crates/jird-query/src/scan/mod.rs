@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! read, batches   records of a file, and batches of them
+//! cells           what a store's columns have, as arrays
 //! shared, watch   what all scans of a table share, and the types that they meet
 //! bad             bad records
 //! table           a scan as a table of DataFusion's
@@ -9,6 +10,7 @@
 
 pub(crate) mod bad;
 mod batches;
+mod cells;
 mod read;
 mod shared;
 #[cfg(feature = "sql")]

@@ -3,7 +3,7 @@
 use super::ScanOptions;
 use crate::base::error::{Error, with_hint};
 use crate::base::interrupt::Interrupt;
-use crate::input::{BlockSelection, Input, InputFile, Layout, TableRequest};
+use crate::input::{BlockSelection, Input, InputFile, Layout, TableRequest, TakeCells};
 use crate::scan::bad::{BadPart, BadSink, Wrong};
 use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, drive, ranges};
 use jird::lines::{self, Bad, Check, Match, Scanned};
@@ -99,13 +99,14 @@ impl Reader {
 
     /// Visits the records that pass `filter` and whose lines begin in `range`, or in the whole file if there is no
     /// range. `visit` also gets the piece of lines that the row stands in. If `visit` returns a message, the record is bad.
-    /// `seen` is called after each piece of lines.
+    /// `seen` is called after each piece of lines. Where the columns of a store have all that is wanted, `cells` takes the
+    /// cells at the paths of the projection, and no record is visited.
     pub(crate) fn read(
         &mut self,
         file: &InputFile,
         range: Option<Range<u64>>,
-        projection: &Projection,
-        filter: Option<&Predicate>,
+        (projection, filter): (&Projection, Option<&Predicate>),
+        cells: Option<TakeCells<'_>>,
         mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
         mut seen: impl FnMut(ReadCounts) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
@@ -166,7 +167,15 @@ impl Reader {
             crew: crew.clone(),
         };
         let read = |part: Part<'_>| lines.read(part, counting, (projection, filter), visit, bad, end);
-        run(file, range, wanted, (chosen.as_deref(), projection.paths()), read)
+        let read = run(file, range, wanted, (chosen.as_deref(), projection.paths(), cells), read)?;
+        // Who takes cells ends early when it is interrupted.
+        interrupt.check()?;
+        Ok(read)
+    }
+
+    /// Whether the query is interrupted.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
     /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
@@ -191,7 +200,7 @@ impl Reader {
         }
         let (interrupt, crew) = (self.interrupt.clone(), self.crew.clone());
         let wanted = TableRequest { columns: Some(Vec::new()), pass_by, interrupt, crew, ..TableRequest::default() };
-        run(file, range, wanted, (None, &[]), |part| self.lines.pieces(part, each))
+        run(file, range, wanted, (None, &[], None), |part| self.lines.pieces(part, each))
     }
 }
 
@@ -206,12 +215,17 @@ fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
     wanted: TableRequest,
-    (chosen, paths): (Option<&BlockSelection>, &[Path]),
+    (chosen, paths, cells): (Option<&BlockSelection>, &[Path], Option<TakeCells<'_>>),
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.store_text(), file.size, range) {
         (Some(store), _, range) => {
-            read(Part::Pieces(&mut store.pieces(chosen, range.unwrap_or(0..store.bytes()), paths)))
+            let pieces = store.pieces(chosen, range.unwrap_or(0..store.bytes()), paths);
+            let mut pieces = match cells {
+                Some(take) => pieces.with_cells(paths, take),
+                None => pieces,
+            };
+            read(Part::Pieces(&mut pieces))
         }
         (None, None, None) => read(Part::Stream(&mut file.stream(wanted)?)),
         (None, None, Some(range)) => read(Part::Range(&file.file()?, range)),
@@ -372,7 +386,7 @@ impl<'i> Chunks<'i> {
             let read = reader.read(
                 &self.input.files[file],
                 range,
-                projection,
+                (projection, None),
                 None,
                 |row, piece| {
                     visit(&mut made, row, Input::place(file, piece.offset() + row.offset() as u64));

@@ -15,7 +15,7 @@ use jird::{
     record::{Field, Projection, Record, RecordBuffer},
 };
 use jird_formats::{Accumulator, ColumnType};
-use jird_store::FieldKinds;
+use jird_store::{FieldKinds, Numbers};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
@@ -69,7 +69,7 @@ impl Types {
         let observed = |path: Path| {
             let mut all = Accumulator::default();
             for (_, store) in input.stores() {
-                all.merge(&of_kinds(store.kinds(&path)?)?);
+                all.merge(&of_kinds(store.kinds(&path)?, || store.numbers(&path))?);
             }
             // For a mixed field, the first record of each kind is reported, so it is looked for.
             (all.met().len() < 2).then_some((path, all))
@@ -167,8 +167,8 @@ impl Types {
     }
 }
 
-/// What is observed of values of these kinds; `None` if there are numbers, whose sizes matter too.
-fn of_kinds(kinds: FieldKinds) -> Option<Accumulator> {
+/// What is observed of values of these kinds; `None` if there are numbers of which nothing else is known.
+fn of_kinds(kinds: FieldKinds, numbers: impl Fn() -> Option<Numbers>) -> Option<Accumulator> {
     const EXAMPLES: [(FieldKinds, &str); 5] = [
         (FieldKinds::NULL, "null"),
         (FieldKinds::BOOLS, "true"),
@@ -176,10 +176,14 @@ fn of_kinds(kinds: FieldKinds) -> Option<Accumulator> {
         (FieldKinds::ARRAY, "[]"),
         (FieldKinds::OBJECT, "{}"),
     ];
-    if kinds.has(FieldKinds::NUMBER) {
-        return None;
-    }
     let mut seen = Accumulator::default();
+    if kinds.has(FieldKinds::NUMBER) {
+        let example = match numbers()? {
+            Numbers::Integers => "1",
+            Numbers::Floats => "0.5",
+        };
+        seen.observe(Field::from_raw(example), 0);
+    }
     EXAMPLES.iter().filter(|(kind, _)| kinds.has(*kind)).for_each(|(_, text)| seen.observe(Field::from_raw(text), 0));
     Some(seen)
 }
@@ -208,7 +212,7 @@ pub(crate) fn first_records(
     let read = Reader::new(options).read(
         file,
         file.size.map(|size| 0..size.min(FIRST_BYTES)),
-        &Projection::new(paths),
+        (&Projection::new(paths), None),
         None,
         |row, _| {
             visit(row);

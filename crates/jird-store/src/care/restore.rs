@@ -7,7 +7,7 @@ use crate::event::{Batch, LoggedBatch, TextOrder};
 use crate::files::{Files, RealFiles};
 use crate::log;
 use crate::manifest::{FileKind, Folder, LogEntry, Manifest, Sections, SourcesLost, SpanEntry};
-use crate::settings::{Compression, Settings};
+use crate::settings::{ColumnChoice, Compression, Settings};
 use crate::span::{self, BLOCK_BYTES, SpanFile};
 use crate::store::Store;
 use jird::Path as FieldPath;
@@ -99,7 +99,7 @@ struct Rebuilding<'f> {
 
 struct Span {
     entry: SpanEntry,
-    columns: Vec<FieldPath>,
+    columns: ColumnChoice,
     compression: Compression,
     /// The arrival numbers of its events are among these.
     arrivals: Range<u64>,
@@ -179,8 +179,12 @@ impl<'f> Rebuilding<'f> {
             table_sum,
             keep_from: known.and_then(|known| known.keep_from),
         };
-        let columns = table.columns.into_iter().filter(|(_, kind)| *kind != ColumnType::Spellings);
-        let columns = columns.map(|(path, _)| path).collect();
+        let paths = table.columns.into_iter().filter(|(_, kind)| *kind != ColumnType::Spellings);
+        let columns = if table.has_auto_columns {
+            ColumnChoice::Auto
+        } else {
+            ColumnChoice::Fields(paths.map(|(path, _)| path).collect())
+        };
         let arrivals = table.base..table.arrival_last.saturating_add(1);
         self.spans.push(Span { entry, columns, compression: table.compression, arrivals });
         Ok(())

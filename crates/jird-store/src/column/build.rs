@@ -6,8 +6,11 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder};
 use arrow_schema::{DataType, Field as ArrowField};
 use jird::record::{Field, FieldReader, Projection};
-use jird::{Error, Kind, Path};
+use jird::{Error, Kind, Number, Path};
 use std::sync::Arc;
+
+/// All integers up to this one are doubles.
+const INTEGER_MAX: u64 = 1 << 53;
 
 /// A column has no room for longer texts, in bytes.
 pub const TEXT_MAX: usize = 128;
@@ -169,6 +172,15 @@ struct Building {
     written: Vec<u8>,
 }
 
+/// Whether a number is an integer of at most 2⁵³, or what is written for its double, in some spelling.
+fn is_ordinary(number: Number<'_>, raw: &str, written: &[u8]) -> bool {
+    if number.is_integer() {
+        return number.as_i64().is_some_and(|value| value.unsigned_abs() <= INTEGER_MAX);
+    }
+    let is_written = || std::str::from_utf8(written).ok().and_then(Number::new);
+    raw.as_bytes() == written || is_written().is_some_and(|written| written.compare(number).is_eq())
+}
+
 enum Values {
     Numbers(Float64Builder),
     Texts(StringBuilder),
@@ -194,6 +206,7 @@ impl Building {
                 let number = field.as_number();
                 values.append_option(number.map(|number| {
                     facts.add_if(!number.is_exact_f64(), ColumnFacts::IS_ROUNDED);
+                    facts.add_if(!number.is_integer(), ColumnFacts::HAS_FLOATS);
                     // Rounding stops at infinity, which is beyond all that is finite.
                     let double = number.to_f64().unwrap_or(if number.text().starts_with('-') {
                         f64::NEG_INFINITY
@@ -201,6 +214,7 @@ impl Building {
                         f64::INFINITY
                     });
                     texts::number(double, written);
+                    facts.remove_if(!is_ordinary(number, field.raw(), written), ColumnFacts::IS_ORDINARY);
                     double
                 }));
                 number.is_some()

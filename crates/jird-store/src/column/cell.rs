@@ -1,5 +1,6 @@
 //! One comparison, made ready for the cells of a column.
 
+use super::{ColumnFacts, ColumnType};
 use crate::index::{FieldKinds, Leaf};
 use jird::Number;
 use jird::record::{Comparison, Literal, Predicate};
@@ -101,6 +102,25 @@ pub(super) fn text_may_be(leaf: &Leaf, cell: &str) -> bool {
         _ => return true,
     };
     known == leaf.wanted
+}
+
+/// Whether a comparison is decided by a column of this type, for all of its rows.
+pub(super) fn is_exact(leaf: &Leaf, kind: ColumnType, facts: ColumnFacts) -> bool {
+    let is_like = |literal: &Literal| match kind {
+        ColumnType::Number => matches!(literal, Literal::Number(_)) && !facts.is_rounded(),
+        ColumnType::Text => matches!(literal, Literal::Text(_)),
+        ColumnType::Bool => matches!(literal, Literal::Bool(_)),
+        ColumnType::Spellings => false,
+    };
+    !facts.has_others()
+        && match &leaf.predicate {
+            Predicate::Compare { literal, .. } => is_like(literal),
+            Predicate::In { list, .. } => kind != ColumnType::Bool && list.iter().all(is_like),
+            Predicate::Like { .. } => kind == ColumnType::Text,
+            Predicate::Truth { .. } => kind == ColumnType::Bool,
+            Predicate::IsNull { .. } => true,
+            _ => false,
+        }
 }
 
 /// Whether a comparison may have the wanted result for a value of one of these kinds.

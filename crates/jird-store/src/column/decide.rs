@@ -1,6 +1,7 @@
 //! Decides, for each row of a block, whether it may match.
 
-use super::build::Column;
+use super::ColumnFacts;
+use super::build::{Column, ColumnType};
 use super::cell::{self, AskNumber};
 use crate::index::{Condition, FieldKinds, Leaf, Node};
 use arrow_array::cast::AsArray;
@@ -66,6 +67,11 @@ impl Columns {
 
     fn column(&self, condition: &Condition, slot: usize) -> Option<&Column> {
         self.of_path(condition.paths().get(slot)?)
+    }
+
+    /// Bytes of the arrays.
+    pub(super) fn bytes(&self) -> usize {
+        self.of_paths.iter().map(|(_, column)| column.array.get_array_memory_size()).sum()
     }
 
     pub(super) fn of_path(&self, path: &Path) -> Option<&Column> {
@@ -146,6 +152,21 @@ impl Columns {
         };
         Some(mask)
     }
+}
+
+/// Whether [`Columns::decide`] keeps exactly the rows that match, if these are the types and facts of the columns.
+pub(crate) fn is_exact(condition: &Condition, column: impl Fn(&Path) -> Option<(ColumnType, ColumnFacts)>) -> bool {
+    fn of(node: &Node, is_exact: &impl Fn(&Leaf) -> bool) -> bool {
+        match node {
+            Node::All(parts) | Node::Any(parts) => parts.iter().all(|part| of(part, is_exact)),
+            Node::Leaf(leaf) => is_exact(leaf),
+        }
+    }
+    of(condition.root(), &|leaf| {
+        let known = condition.paths().get(leaf.on.slot).and_then(&column);
+        // A comparison of two fields may meet values of different kinds, of which the engine keeps a count.
+        known.is_some_and(|(kind, facts)| leaf.other.is_none() && cell::is_exact(leaf, kind, facts))
+    })
 }
 
 pub(super) fn typed(column: &Column) -> Option<Typed<'_>> {

@@ -22,15 +22,29 @@
 
 mod build;
 mod cell;
+mod cells;
 mod decide;
 mod fields;
 mod spellings;
+mod suggest;
 mod texts;
 mod write;
 
 pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};
+pub use cells::{Cell, Cells};
 pub use decide::Columns;
+pub(crate) use decide::is_exact;
 pub use fields::Fields;
+pub(crate) use suggest::suggest;
+
+/// What numbers a field has, none of which loses anything as this type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Numbers {
+    /// Integers of at most 2⁵³, or none.
+    Integers,
+    /// Doubles, and perhaps such integers.
+    Floats,
+}
 
 /// What a column shows of a block, and what it does not. It takes one byte in addition to the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,13 +61,17 @@ impl ColumnFacts {
     const NONE_IS_MISSING: u8 = 16;
     /// Rows whose text is not what the column says, or that are null and have a value, are among the spellings.
     const IS_SPELLED: u8 = 32;
-    const ALL: u8 = 63;
+    /// All numbers are integers of at most 2⁵³, or have a point or an exponent and are what jird writes for their double,
+    /// in some spelling...
+    const IS_ORDINARY: u8 = 64;
+    /// ...and some of them have a point or an exponent.
+    const HAS_FLOATS: u8 = 128;
     /// What holds of a column without rows.
-    const OF_NONE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING);
+    const OF_NONE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING | Self::IS_ORDINARY);
 
-    /// The facts as they were stored. Bits that mean nothing here are ignored.
+    /// The facts as they were stored.
     pub fn of_byte(byte: u8) -> Self {
-        Self(byte & Self::ALL)
+        Self(byte)
     }
 
     /// The byte to store.
@@ -88,6 +106,12 @@ impl ColumnFacts {
             (true, false, true) => Some(Some("null")),
             _ => None,
         }
+    }
+
+    /// What numbers the column has, if all of them are exact as doubles, in some spelling, or are integers of at most 2⁵³.
+    pub fn numbers(self) -> Option<Numbers> {
+        let known = if self.has(Self::HAS_FLOATS) { Numbers::Floats } else { Numbers::Integers };
+        self.has(Self::IS_ORDINARY).then_some(known)
     }
 
     fn add_if(&mut self, holds: bool, fact: u8) {

@@ -86,8 +86,9 @@ pub(crate) struct Needs {
 }
 
 /// The features that this program knows. A store that it changes needs them, as a reader that lacks one would take a store
-/// with times in several notations for one whose texts are in order (`dated`), or not find columns (`spellings`).
-const FEATURES: [&str; 2] = ["dated", "spellings"];
+/// with times in several notations for one whose texts are in order (`dated`), not find columns (`spellings`), or give new
+/// spans none (`auto_columns`).
+const FEATURES: [&str; 3] = ["dated", "spellings", "auto_columns"];
 
 impl Needs {
     /// What a store needs that this program has changed.

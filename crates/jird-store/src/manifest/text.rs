@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
 use crate::files::checksum;
 use crate::notation;
-use crate::settings::Settings;
+use crate::settings::{ColumnChoice, Settings};
 use jird::Value;
 use jird::hooks::{ObjectWriter, write_object};
 use std::path::Path;
@@ -36,8 +36,13 @@ fn write_members(manifest: &Manifest, object: &mut ObjectWriter<'_>) {
     object.object("settings", |object| {
         object.array("time_field", |steps| notation::write_path(&settings.time_field, steps));
         object.array("columns", |columns| {
-            settings.columns.iter().for_each(|path| columns.array(|steps| notation::write_path(path, steps)));
+            if let ColumnChoice::Fields(paths) = &settings.columns {
+                paths.iter().for_each(|path| columns.array(|steps| notation::write_path(path, steps)));
+            }
         });
+        if settings.columns == ColumnChoice::Auto {
+            object.member("auto_columns", true);
+        }
         object.member("compression", settings.compression.name());
     });
     object.array("spans", |spans| manifest.spans.iter().for_each(|span| spans.object(|out| write_span(span, out))));
@@ -164,7 +169,10 @@ fn manifest(root: Value<'_>) -> Option<Manifest> {
         arrivals: root.get("arrivals")?.as_u64().filter(|arrivals| *arrivals < u64::MAX / 2)?,
         settings: Settings {
             time_field: notation::path(settings.get("time_field")?)?,
-            columns: notation::paths(settings.get("columns")?)?,
+            columns: match settings.get("auto_columns").and_then(Value::as_bool) {
+                Some(true) => ColumnChoice::Auto,
+                _ => ColumnChoice::Fields(notation::paths(settings.get("columns")?)?),
+            },
             compression: notation::compression(settings.get("compression")?)?,
         },
         spans: root.get("spans")?.elements().map(span).collect::<Option<_>>()?,
@@ -234,7 +242,7 @@ mod tests {
         Manifest {
             settings: Settings {
                 time_field: jird::Path::root().key("a\"b").index(3),
-                columns: vec![jird::Path::root().key("Elapsed")],
+                columns: ColumnChoice::Fields(vec![jird::Path::root().key("Elapsed")]),
                 compression: Compression::Zstd,
             },
             store: 0xabc,
@@ -316,8 +324,11 @@ mod tests {
 
     #[test]
     fn a_manifest_is_read_as_it_was_written() {
-        let text = write(&example());
-        assert_eq!(read(text.as_bytes(), Path::new("MANIFEST")).unwrap(), example());
+        let with = |columns| Manifest { settings: Settings { columns, ..example().settings }, ..example() };
+        for manifest in [example(), with(ColumnChoice::Auto), with(ColumnChoice::NONE)] {
+            let text = write(&manifest);
+            assert_eq!(read(text.as_bytes(), Path::new("MANIFEST")).unwrap(), manifest);
+        }
     }
 
     #[test]

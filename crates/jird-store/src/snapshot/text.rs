@@ -8,7 +8,7 @@
 //! chosen that little is read twice.
 
 use super::{Snapshot, State};
-use crate::column::Fields;
+use crate::column::{Cells, Fields, Numbers};
 use crate::error::Error;
 use crate::event::Key;
 use crate::index::{Condition, FieldKinds};
@@ -230,6 +230,17 @@ impl Text {
         self.snapshot.0.read(&self.text_block(id).pieces, Some(fields), condition, buffer)
     }
 
+    /// The values at some paths of the events of a block that match, if columns of the block have all of them and decide
+    /// the condition exactly. No document is read. `None` if lines must be read; nothing was read then, unless columns
+    /// are damaged, which [`Snapshot::damage`] says.
+    ///
+    /// # Panics
+    /// If the block is one of another text.
+    pub fn read_cells(&self, id: BlockId, paths: &[Path], condition: Option<&Condition>) -> Option<Cells> {
+        let [Piece { home: Home::Span(span, block), rows, .. }] = &self.text_block(id).pieces[..] else { return None };
+        self.snapshot.0.spans[*span].cells(*block, rows.clone(), paths, condition)
+    }
+
     /// As [`Text::read`] without a condition, and replaces `keys` by those of the events, in the order of their lines.
     ///
     /// # Errors
@@ -293,6 +304,17 @@ impl Text {
         }
         // What only the events elsewhere may have is not known of those that are here.
         cut.is_within(whole).then_some(whole)
+    }
+
+    /// What numbers the events of this text have at a path, or more than that if the window cuts a span; `None` if they are
+    /// not known. Reads the tables of all spans.
+    pub fn numbers(&self, path: &Path) -> Option<Numbers> {
+        let units = self.sections.iter().flat_map(|section| &section.units);
+        let numbers = units.map(|unit| match unit.home {
+            UnitHome::Span(span) => self.snapshot.0.spans[span].numbers(path),
+            UnitHome::Recent(_) => None,
+        });
+        numbers.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
     /// The kinds in the blocks of a section that are in this text whole, and those in the blocks that are not.

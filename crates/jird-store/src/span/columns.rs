@@ -24,6 +24,14 @@ pub(super) fn type_of_name(name: &str) -> Option<ColumnType> {
     TYPES.iter().find(|(other, _)| *other == name).map(|(_, kind)| *kind)
 }
 
+/// How many buffers a column has.
+fn buffers(kind: ColumnType) -> usize {
+    match kind {
+        ColumnType::Bool | ColumnType::Number => 2,
+        ColumnType::Text | ColumnType::Spellings => 3,
+    }
+}
+
 /// The buffers of a block's columns, one after the other, and where each is in `bytes`.
 pub(super) struct Buffers<'b> {
     pub(super) bytes: &'b [u8],
@@ -33,11 +41,20 @@ pub(super) struct Buffers<'b> {
 }
 
 impl Buffers<'_> {
-    /// The columns of these types. `None` if a buffer cannot be one of its column.
-    pub(super) fn read(mut self, types: &[ColumnType], facts: &[ColumnFacts]) -> Option<Vec<Column>> {
+    /// The columns of these types that are wanted. `None` if a buffer cannot be one of its column.
+    pub(super) fn read(
+        mut self,
+        types: &[ColumnType],
+        facts: &[ColumnFacts],
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Option<Vec<(usize, Column)>> {
         let mut columns = Vec::new();
-        for (kind, facts) in types.iter().zip(facts) {
-            columns.push(Column { array: self.column(*kind)?, facts: *facts });
+        for (number, (kind, facts)) in types.iter().zip(facts).enumerate() {
+            if is_wanted(number) {
+                columns.push((number, Column { array: self.column(*kind)?, facts: *facts }));
+            } else {
+                self.ranges = self.ranges.get(buffers(*kind)..)?;
+            }
         }
         Some(columns)
     }
@@ -106,8 +123,8 @@ mod tests {
         }
         let bytes = buffers.concat();
         let buffers = Buffers { bytes: &bytes, ranges: &ranges, compression: Compression::None, rows: 2 };
-        let columns = buffers.read(&[kind], &[ColumnFacts::UNKNOWN])?;
-        columns.first().map(|column| ArrayRef::clone(&column.array))
+        let columns = buffers.read(&[kind], &[ColumnFacts::UNKNOWN], |_| true)?;
+        columns.first().map(|(_, column)| ArrayRef::clone(&column.array))
     }
 
     #[test]

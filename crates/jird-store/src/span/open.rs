@@ -4,6 +4,7 @@
 use super::arrow::TABLE_KEY;
 use super::walk::{footer, table_of};
 use super::{IndexFile, Table};
+use crate::column::{ColumnType, Numbers};
 use crate::error::{Damage, Damages, Error};
 use crate::files::Input;
 use crate::index::{Answer, Condition, FieldKinds, SpanIndex};
@@ -123,6 +124,7 @@ impl SpanFile {
                     arrival_last: 0,
                     compression: Compression::None,
                     columns: Vec::new(),
+                    has_auto_columns: false,
                     blocks: Vec::new(),
                 }
             }
@@ -165,6 +167,14 @@ impl SpanFile {
     /// The kinds of values at a path that all events have together. `None` if they are not known.
     pub(crate) fn kinds(&self, path: &jird::Path) -> Option<FieldKinds> {
         self.index()?.kinds(path).ok()?
+    }
+
+    /// What numbers the events have at a path, which is a column of all blocks. `None` if it is not known.
+    pub(crate) fn numbers(&self, path: &jird::Path) -> Option<Numbers> {
+        let table = self.table();
+        let column = table.columns.iter().position(|(other, kind)| other == path && *kind == ColumnType::Number)?;
+        let numbers = table.blocks.iter().map(|block| block.facts.get(column)?.numbers());
+        numbers.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
     /// The same, block by block.

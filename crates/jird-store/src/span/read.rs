@@ -4,11 +4,12 @@ use super::SpanFile;
 use super::arrow;
 use super::columns::Buffers;
 use super::rows::{BlockRows, Fault, rows_of};
-use crate::column::{Columns, Fields};
+use crate::column::{self, Cells, ColumnType, Columns, Fields};
 use crate::files::{has_checksum, read_exact};
 use crate::index::Condition;
 use crate::settings::Compression;
 use jird::Path;
+use std::ops::Range;
 
 impl SpanFile {
     /// Replaces `buffer` by the documents of a block: whole lines. One read of the file; no copy unless they are
@@ -49,19 +50,63 @@ impl SpanFile {
             return None;
         }
         let sums = self.table().blocks[block].sums?;
-        self.read_columns(block, sums).map_err(|fault| self.note_columns(block, &fault)).ok()
+        let is_looked_at = |path: &Path| {
+            let slots = condition.iter().flat_map(|condition| condition.paths());
+            slots.chain(fields.iter().flat_map(|fields| fields.paths())).any(|other| other == path)
+        };
+        self.read_columns(block, sums, is_looked_at).map_err(|fault| self.note_columns(block, &fault)).ok()
     }
 
-    fn read_columns(&self, block: usize, [head_sum, _, tail_sum]: [u64; 3]) -> Result<(Columns, BlockRows), Fault> {
+    /// The cells at some paths, in those of the `rows` of a block that match. `None` if columns do not know them, or not
+    /// exactly which rows match, or if they cannot be read, which is noted.
+    pub(crate) fn cells(
+        &self,
+        block: usize,
+        rows: Range<usize>,
+        paths: &[Path],
+        condition: Option<&Condition>,
+    ) -> Option<Cells> {
+        let entry = &self.table().blocks[block];
+        let sums = entry.sums?;
+        let column = |path: &Path| {
+            let columns = self.table().columns.iter().zip(&entry.facts);
+            columns.into_iter().find(|((other, _), _)| other == path).map(|((_, kind), facts)| (*kind, *facts))
+        };
+        let is_known = |path: &Path| column(path).is_some_and(|(_, facts)| facts.text_of_null().is_some());
+        let is_decided = condition.is_none_or(|condition| column::is_exact(condition, column));
+        (is_decided && paths.iter().all(is_known)).then_some(())?;
+        let is_looked_at = |path: &Path| {
+            let slots = condition.iter().flat_map(|condition| condition.paths());
+            slots.chain(paths).any(|other| other == path)
+        };
+        let read = self.read_columns(block, sums, is_looked_at);
+        let (columns, _) = read.map_err(|fault| self.note_columns(block, &fault)).ok()?;
+        let kept = condition.and_then(|condition| columns.decide(condition));
+        Cells::new(columns, paths, rows, kept)
+    }
+
+    fn read_columns(
+        &self,
+        block: usize,
+        [head_sum, _, tail_sum]: [u64; 3],
+        is_looked_at: impl Fn(&Path) -> bool,
+    ) -> Result<(Columns, BlockRows), Fault> {
         let entry = &self.table().blocks[block];
         let (mut head, mut tail) = (Vec::new(), Vec::new());
         self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut head)?;
         let tail_offset = entry.document_offset() + entry.document_bytes;
         self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail)?;
-        self.columns_of(block, &head, &tail).ok_or(Fault::Wrong("they are not what its table says"))
+        self.columns_of(block, &head, &tail, is_looked_at).ok_or(Fault::Wrong("they are not what its table says"))
     }
 
-    fn columns_of(&self, block: usize, head: &[u8], tail: &[u8]) -> Option<(Columns, BlockRows)> {
+    /// The columns at which somebody looks, and the spellings if these have some.
+    fn columns_of(
+        &self,
+        block: usize,
+        head: &[u8],
+        tail: &[u8],
+        is_looked_at: impl Fn(&Path) -> bool,
+    ) -> Option<(Columns, BlockRows)> {
         let entry = &self.table().blocks[block];
         let layout = arrow::layout(head)?;
         let rows = rows_of(head, entry.text_bytes, self.table().base)?;
@@ -78,8 +123,15 @@ impl SpanFile {
         let ranges: Vec<_> = layout.others.iter().map(within).collect::<Option<_>>()?;
         let (paths, types): (Vec<_>, Vec<_>) = self.table().columns.iter().cloned().unzip();
         let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
-        let columns = buffers.read(&types, &entry.facts)?;
-        Some((Columns::new(rows.keys.len(), paths.into_iter().zip(columns)), rows))
+        let looked_at: Vec<bool> = paths.iter().map(is_looked_at).collect();
+        let is_spelled = looked_at.iter().zip(&entry.facts).any(|(looked_at, facts)| *looked_at && facts.is_spelled());
+        let is_wanted = |number: usize| match types[number] {
+            ColumnType::Spellings => is_spelled,
+            _ => looked_at[number],
+        };
+        let columns = buffers.read(&types, &entry.facts, is_wanted)?;
+        let columns = columns.into_iter().map(|(number, column)| (paths[number].clone(), column));
+        Some((Columns::new(rows.keys.len(), columns), rows))
     }
 
     /// Reads the keys of a block's events and the offsets of their documents.

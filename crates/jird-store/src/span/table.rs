@@ -18,6 +18,8 @@ pub(crate) struct Table {
     pub(crate) compression: Compression,
     /// The fields that are stored as columns, and their types.
     pub(crate) columns: Vec<(Path, ColumnType)>,
+    /// Whether the events suggested these fields.
+    pub(crate) has_auto_columns: bool,
     pub(crate) blocks: Vec<BlockEntry>,
 }
 
@@ -90,6 +92,9 @@ impl Table {
                     });
                 }
             });
+            if self.has_auto_columns {
+                table.member("auto_columns", true);
+            }
             table.array("blocks", |blocks| self.blocks.iter().for_each(|block| blocks.array(|out| block.write(out))));
         });
         String::from_utf8(out).expect("JSON is UTF-8")
@@ -106,6 +111,7 @@ impl Table {
             arrival_last: arrivals.at(1)?.as_u64()?,
             compression: notation::compression(root.get("compression")?)?,
             columns: root.get("columns")?.elements().map(column).collect::<Option<_>>()?,
+            has_auto_columns: root.get("auto_columns").and_then(Value::as_bool) == Some(true),
             blocks: root.get("blocks")?.elements().map(block).collect::<Option<_>>()?,
         };
         let in_order = table.blocks.windows(2).all(|pair| pair[0].last <= pair[1].first);

@@ -93,6 +93,7 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
             arrival_last: base + u64::from(u32::MAX),
             compression: layout.compression,
             columns: Vec::new(),
+            has_auto_columns: false,
             blocks: Vec::new(),
         });
         if table.blocks.last().is_some_and(|before| before.last > block.first) {
@@ -103,6 +104,7 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
                     arrival_last: base,
                     compression: Compression::None,
                     columns: Vec::new(),
+                    has_auto_columns: false,
                     blocks: Vec::new(),
                 },
             ));

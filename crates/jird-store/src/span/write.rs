@@ -3,13 +3,13 @@
 use super::arrow::{self, TABLE_KEY};
 use super::flush::Flushed;
 use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file};
-use crate::column::{Column, ColumnPlan, ColumnType};
+use crate::column::{self, Column, ColumnPlan, ColumnType};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
 use crate::files::{Unfinished, checksum};
 use crate::index::IndexBuilder;
 use crate::manifest::{Folder, Fresh, SpanEntry};
-use crate::settings::{Compression, Settings};
+use crate::settings::{ColumnChoice, Compression, Settings};
 use arrow_array::{ArrayRef, BinaryArray, RecordBatch, TimestampNanosecondArray, UInt32Array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
@@ -101,6 +101,7 @@ impl SpanWriter {
                 arrival_last: base,
                 compression: settings.compression,
                 columns: Vec::new(),
+                has_auto_columns: settings.columns == ColumnChoice::Auto,
                 blocks: Vec::new(),
             },
             indexes: Indexes::start()?,
@@ -232,12 +233,12 @@ impl SpanWriter {
 impl Arrow {
     /// Begins a file whose columns have the types that fit the first block.
     fn begin(settings: &Settings, effort: Effort, base: u64, lines: &[u8]) -> Result<Self, ArrowError> {
-        let plan = if settings.columns.is_empty() {
-            None
-        } else {
-            let plan = ColumnPlan::choose(&settings.columns, lines);
-            Some(plan.map_err(|error| ArrowError::JsonError(error.to_string()))?)
+        let failed = |error: jird::Error| ArrowError::JsonError(error.to_string());
+        let paths = match &settings.columns {
+            ColumnChoice::Auto => column::suggest(lines, &settings.time_field).map_err(failed)?,
+            ColumnChoice::Fields(paths) => paths.clone(),
         };
+        let plan = (!paths.is_empty()).then(|| ColumnPlan::choose(&paths, lines)).transpose().map_err(failed)?;
         let more = plan.as_ref().map(ColumnPlan::fields).unwrap_or_default();
         let schema = arrow::schema(DataType::Utf8, base, more.clone());
         let compression = arrow::compression_type(settings.compression);

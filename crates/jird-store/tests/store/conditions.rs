@@ -4,13 +4,13 @@ use crate::common::{Scratch, append, options};
 use jird::Path;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::{Comparison, Literal, Predicate, Projection};
-use jird_store::{Compression, Condition, Fields, Settings, Snapshot, Store, Window};
+use jird_store::{ColumnChoice, Compression, Condition, Fields, Settings, Snapshot, Store, Window};
 use std::ops::ControlFlow;
 
 fn filled(compression: Compression) -> (Scratch, Store) {
     let scratch = Scratch::new();
     let columns = vec![Path::root().key("n"), Path::root().key("level"), Path::root().key("ok")];
-    let settings = Settings { columns, compression, ..Settings::default() };
+    let settings = Settings { columns: ColumnChoice::Fields(columns), compression, ..Settings::default() };
     let store = Store::create(scratch.path(), &settings).unwrap();
     let writer = store.writer(&options(500_000)).unwrap();
     for number in 0..100_u64 {

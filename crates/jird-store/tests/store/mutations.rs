@@ -4,7 +4,7 @@
 //! `JIRD_STORE_MUTATIONS` is how many are tried.
 
 use crate::common::{Scratch, append, event, options};
-use jird_store::{Damage, Error, Settings, Store, Sync, Window, Writer, WriterOptions};
+use jird_store::{ColumnChoice, Damage, Error, Settings, Store, Sync, Window, Writer, WriterOptions};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -365,7 +365,7 @@ fn a_rebuilt_store_has_the_settings_that_its_files_show() {
     let scratch = Scratch::new();
     let settings = Settings {
         time_field: jird::Path::root().key("when"),
-        columns: vec![jird::Path::root().key("n")],
+        columns: ColumnChoice::Fields(vec![jird::Path::root().key("n")]),
         compression: jird_store::Compression::Lz4,
     };
     let store = Store::create(scratch.path(), &settings).unwrap();

@@ -4,7 +4,7 @@ use super::query::{Path, Step};
 use super::value::{Json, Value, records};
 use crate::dice::Random;
 use jird_query::Window;
-use jird_store::{Batch, Compression, Settings, Store, Sync, Writer, WriterOptions};
+use jird_store::{Batch, ColumnChoice, Compression, Settings, Store, Sync, Writer, WriterOptions};
 
 /// The time of events that have none of their own: 2026-01-01.
 const ARRIVAL: i64 = 1_767_225_600 * SECOND;
@@ -54,10 +54,11 @@ impl Plan {
             0 => random.pick(paths),
             _ => times,
         };
-        // All fields, so that columns can answer for whole queries, or some of them.
-        let columns = match random.below(2) {
-            0 => paths.iter().map(|path| path_of(path)).collect(),
-            _ => (0..random.below(5)).map(|_| path_of(random.pick(paths))).collect(),
+        // All fields, so that columns can answer for whole queries, some of them, or those that the events suggest.
+        let columns = match random.below(3) {
+            0 => ColumnChoice::Fields(paths.iter().map(|path| path_of(path)).collect()),
+            1 => ColumnChoice::Fields((0..random.below(5)).map(|_| path_of(random.pick(paths))).collect()),
+            _ => ColumnChoice::Auto,
         };
         let compression = random.pick(&[Compression::None, Compression::Lz4, Compression::Zstd]);
         let settings = Settings { time_field: path_of(time_field), columns, compression };

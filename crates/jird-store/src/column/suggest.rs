@@ -1,0 +1,137 @@
+//! Which fields of a span have a column if nobody says so: those that queries count, group and compare by, as far as that
+//! can be seen in its first events, and that take little room.
+
+use super::TEXT_MAX;
+use jird::{Error, Kind, Path, Value};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+/// About this many events are looked at.
+const SAMPLE: usize = 512;
+/// No span has more columns than this.
+const COLUMNS_MAX: usize = 32;
+/// Fields are looked for in objects up to this depth, and not among more keys than this.
+const DEPTH_MAX: usize = 4;
+const KEYS_MAX: usize = 4096;
+/// A field has a column if one event in this many has it.
+const EVENTS_PER_VALUE: usize = 4;
+/// Texts have a column if on average each comes this many times, or if there are no more than a few.
+const REPEATS: usize = 4;
+const FEW_TEXTS: usize = 16;
+
+/// The fields that have a column, in the order in which documents have them. `lines` are documents, each with a line feed,
+/// and are trusted to be JSON; an error means that they are not. Parses a sample of them.
+pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Error> {
+    let ends: Vec<usize> = memchr::memchr_iter(b'\n', lines).collect();
+    let step = ends.len().div_ceil(SAMPLE).max(1);
+    let mut sample = Sample::default();
+    for number in (0..ends.len()).step_by(step) {
+        let start = number.checked_sub(1).map_or(0, |before| ends[before] + 1);
+        let document = jird::parse(&lines[start..ends[number]])?;
+        sample.object(document.root(), &Path::root(), 0);
+        sample.events += 1;
+    }
+    let mut fields: Vec<(Path, Seen)> = sample.fields.into_iter().collect();
+    fields.retain(|(path, seen)| seen.has_column(sample.events, path == time_field));
+    fields.sort_unstable_by_key(|(_, seen)| seen.number);
+    fields.truncate(COLUMNS_MAX);
+    Ok(fields.into_iter().map(|(path, _)| path).collect())
+}
+
+#[derive(Default)]
+struct Sample {
+    events: usize,
+    fields: HashMap<Path, Seen>,
+}
+
+/// What a field had in the sample.
+#[derive(Default)]
+struct Seen {
+    /// Its place among the fields, by the first event that has it.
+    number: usize,
+    values: usize,
+    texts: usize,
+    /// The hashes of the texts.
+    distinct: HashSet<u64>,
+}
+
+impl Sample {
+    fn object(&mut self, object: Value<'_>, path: &Path, depth: usize) {
+        for (key, value) in object.entries() {
+            let Some(key) = key.as_str() else { continue };
+            let path = path.clone().key(&*key);
+            if value.kind() == Kind::Object && depth < DEPTH_MAX {
+                self.object(value, &path, depth + 1);
+                continue;
+            }
+            let number = self.fields.len();
+            if number == KEYS_MAX && !self.fields.contains_key(&path) {
+                continue;
+            }
+            let seen = self.fields.entry(path).or_insert_with(|| Seen { number, ..Seen::default() });
+            match value.kind() {
+                Kind::Number | Kind::Bool => seen.values += 1,
+                Kind::String => seen.add_text(value),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Seen {
+    fn add_text(&mut self, value: Value<'_>) {
+        let Some(text) = value.as_str().filter(|text| text.len() <= TEXT_MAX) else { return };
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        self.distinct.insert(hasher.finish());
+        self.values += 1;
+        self.texts += 1;
+    }
+
+    fn has_column(&self, events: usize, is_time: bool) -> bool {
+        let repeats = self.distinct.len() <= FEW_TEXTS.max(self.texts / REPEATS);
+        self.values > 0 && self.values >= events / EVENTS_PER_VALUE && (repeats || is_time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    #[test]
+    fn numbers_and_texts_that_repeat_have_columns_and_what_is_rare_long_or_always_another_does_not() {
+        let mut lines = String::new();
+        for number in 0..2000 {
+            let rare = if number % 9 == 0 { ",\"rare\":1" } else { "" };
+            writeln!(
+                lines,
+                "{{\"@t\":\"time {number}\",\"id\":\"{number:x}\",\"level\":\"{}\",\"in\":{{\"ms\":{number},\"ok\":true,\
+                 \"list\":[1]}},\"long\":\"{}\",\"none\":null{rare}}}",
+                number % 3,
+                "x".repeat(TEXT_MAX + 1),
+            )
+            .unwrap();
+        }
+        let named = |paths: Vec<Path>| paths.iter().map(Path::to_string).collect::<Vec<_>>();
+        let time = Path::root().key("@t");
+        let found = named(suggest(lines.as_bytes(), &time).unwrap());
+        assert_eq!(found, ["/@t", "/level", "/in/ms", "/in/ok"]);
+        assert_eq!(named(suggest(b"1\n[2]\n\"x\"\n", &time).unwrap()), [""; 0]);
+        assert_eq!(named(suggest(b"", &time).unwrap()), [""; 0]);
+    }
+
+    #[test]
+    fn events_with_more_and_more_keys_have_few_columns() {
+        let mut lines = String::new();
+        for number in 0..512 {
+            let members: Vec<String> = (0..100).map(|key| format!("\"{number} {key}\":1")).collect();
+            writeln!(lines, "{{{}}}", members.join(",")).unwrap();
+        }
+        assert!(suggest(lines.as_bytes(), &Path::root()).unwrap().is_empty());
+        let members: Vec<String> = (0..100).map(|key| format!("\"{key}\":1")).collect();
+        let lines = format!("{{{}}}\n", members.join(","));
+        assert_eq!(suggest(lines.as_bytes(), &Path::root()).unwrap().len(), COLUMNS_MAX);
+    }
+}
