@@ -6,7 +6,9 @@ use crate::window::{self, WindowArgs};
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
 use jird::hooks::{ObjectWriter, write_object};
-use jird_store::{Damage, ErrorKind, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time};
+use jird_store::{
+    ColumnChoice, Damage, ErrorKind, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time,
+};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -220,8 +222,9 @@ fn as_json(info: &Info) -> Vec<u8> {
         object.member("disk_bytes", disk_bytes(info));
         object.member("time_field", &*format!("{:#}", info.settings.time_field));
         object.array("columns", |columns| {
-            info.settings.columns.iter().for_each(|path| columns.element(&*format!("{path:#}")));
+            info.columns().iter().for_each(|path| columns.element(&*format!("{path:#}")));
         });
+        object.member("auto_columns", info.settings.columns == ColumnChoice::Auto);
         object.member("compression", info.settings.compression.name());
         object.member("log_events", info.log_events);
         object.member("log_bytes", info.log_bytes);
@@ -256,15 +259,19 @@ fn disk_bytes(info: &Info) -> u64 {
 /// A page about a store.
 fn shown(info: &Info) -> String {
     let settings = &info.settings;
-    let list = |paths: &[jird::Path]| match paths {
-        [] => "none".to_owned(),
-        paths => paths.iter().map(|path| format!("{path:#}")).collect::<Vec<_>>().join(", "),
+    let columns = match (&settings.columns, &info.columns()[..]) {
+        (ColumnChoice::Auto, []) => "auto".to_owned(),
+        (_, []) => "none".to_owned(),
+        (choice, paths) => {
+            let names: Vec<_> = paths.iter().map(|path| format!("{path:#}")).collect();
+            format!("{}{}", if *choice == ColumnChoice::Auto { "auto: " } else { "" }, names.join(", "))
+        }
     };
     let (events, text, disk) = (info.events, info.text_bytes, disk_bytes(info));
     let mut page = format!(
         "events       {events}\ntext         {text} bytes\non disk      {disk} bytes\ntime field   {:#}\ncolumns      {}\ncompression  {}\n",
         settings.time_field,
-        list(&settings.columns),
+        columns,
         settings.compression.name(),
     );
     let _ = writeln!(

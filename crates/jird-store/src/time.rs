@@ -156,6 +156,52 @@ pub(crate) fn of_width(time: i64, width: u8) -> String {
     text
 }
 
+/// Writes times as texts of one [width](ordered_width), quickly if they are of the same day.
+#[derive(Debug)]
+pub(crate) struct TimeTexts {
+    width: usize,
+    day: i64,
+    /// The day, with what stands before and behind the hours.
+    text: [u8; 30],
+}
+
+impl TimeTexts {
+    pub(crate) fn new(width: u8) -> Self {
+        let mut texts = Self { width: usize::from(width).clamp(20, 30), day: 0, text: [0; 30] };
+        texts.begin(0);
+        texts
+    }
+
+    fn begin(&mut self, day: i64) {
+        self.day = day;
+        let text = to_wide_text(day.saturating_mul(DAY * SECOND));
+        if let Some(text) = text.as_bytes().first_chunk() {
+            self.text = *text;
+        }
+    }
+
+    /// The text of a time.
+    pub(crate) fn of(&mut self, time: i64) -> &str {
+        let (second, mut nanos) = (time.div_euclid(SECOND), time.rem_euclid(SECOND));
+        let (day, second) = (second.div_euclid(DAY), second.rem_euclid(DAY));
+        if day != self.day {
+            self.begin(day);
+        }
+        for (at, value) in [(11, second / 3600), (14, second / 60 % 60), (17, second % 60)] {
+            self.text[at] = b'0' + (value / 10) as u8;
+            self.text[at + 1] = b'0' + (value % 10) as u8;
+        }
+        self.text[19] = b'.';
+        for at in (20..29).rev() {
+            self.text[at] = b'0' + (nanos % 10) as u8;
+            nanos /= 10;
+        }
+        self.text[self.width - 1] = b'Z';
+        let text = std::str::from_utf8(&self.text[..self.width]);
+        text.unwrap_or_default()
+    }
+}
+
 fn nanoseconds((seconds, nanos): Time) -> Option<i64> {
     // Near the lowest time, the seconds alone would overflow although the sum does not.
     i64::try_from(i128::from(seconds) * i128::from(SECOND) + i128::from(nanos)).ok()
@@ -234,6 +280,17 @@ pub fn date(day: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_written_as_texts_of_one_width() {
+        let times = [0, 1, -1, 1_709_622_000_500_000_000, 1_709_683_199_999_999_999, i64::MIN + DAY * SECOND, i64::MAX];
+        for width in [20, 21, 22, 24, 28, 30] {
+            let mut texts = TimeTexts::new(width);
+            for time in times.into_iter().chain(times) {
+                assert_eq!(texts.of(time), of_width(time, width), "{time} {width}");
+            }
+        }
+    }
 
     #[test]
     fn texts_and_numbers_are_times() {

@@ -1,7 +1,7 @@
 //! What a person wants to know of a store.
 
 use crate::error::{Damage, Error};
-use crate::settings::{Settings, Window};
+use crate::settings::{ColumnChoice, Settings, Window};
 use crate::snapshot::{Saved, saved};
 use crate::store::Store;
 use jird::Path;
@@ -50,6 +50,8 @@ pub struct SpanInfo {
     pub times: (i64, i64),
     /// The lowest time that retention left.
     pub keep_from: Option<i64>,
+    /// The fields that are stored as columns, too.
+    pub columns: Vec<Path>,
     /// The fields that are indexed.
     pub indexed: Vec<Path>,
     /// What its indexes saved in all queries so far, as far as that could be noted.
@@ -82,6 +84,23 @@ pub struct Size {
     pub span_bytes: u64,
     /// Bytes of its logs, whose events are in no span yet.
     pub log_bytes: u64,
+}
+
+impl Info {
+    /// The fields that are stored as columns, those of all spans.
+    pub fn columns(&self) -> Vec<Path> {
+        let chosen = match &self.settings.columns {
+            ColumnChoice::Fields(paths) => &paths[..],
+            ColumnChoice::Auto => &[],
+        };
+        let mut columns = chosen.to_vec();
+        for path in self.spans.iter().flat_map(|span| &span.columns) {
+            if !columns.contains(path) {
+                columns.push(path.clone());
+            }
+        }
+        columns
+    }
 }
 
 impl Store {
@@ -124,6 +143,7 @@ impl Store {
                     unknown_blocks: span.index().map_or(span.table().blocks.len(), |index| index.unknown().0) as u64,
                     times: (entry.first.time, entry.last.time),
                     keep_from: entry.keep_from,
+                    columns: span.column_paths(),
                     indexed: span.index().map(crate::index::SpanIndex::paths).unwrap_or_default(),
                     saved: noted.get(&entry.number).copied().unwrap_or_default(),
                     is_ordered: entry.order.is_of_texts(),

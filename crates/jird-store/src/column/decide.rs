@@ -69,6 +69,11 @@ impl Columns {
         self.of_path(condition.paths().get(slot)?)
     }
 
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// Bytes of the arrays.
     pub(super) fn bytes(&self) -> usize {
         self.of_paths.iter().map(|(_, column)| column.array.get_array_memory_size()).sum()

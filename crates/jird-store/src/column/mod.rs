@@ -66,6 +66,8 @@ impl ColumnFacts {
     const IS_ORDINARY: u8 = 64;
     /// ...and some of them have a point or an exponent.
     const HAS_FLOATS: u8 = 128;
+    /// What holds of a column of texts that shows all that documents have, none of them null or missing.
+    pub(crate) const WHOLE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING);
     /// What holds of a column without rows.
     const OF_NONE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING | Self::IS_ORDINARY);
 

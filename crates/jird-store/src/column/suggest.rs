@@ -2,6 +2,7 @@
 //! can be seen in its first events, and that take little room.
 
 use super::TEXT_MAX;
+use crate::time;
 use jird::{Error, Kind, Path, Value};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +16,7 @@ const COLUMNS_MAX: usize = 32;
 const DEPTH_MAX: usize = 4;
 const KEYS_MAX: usize = 4096;
 /// A field has a column if one event in this many has it.
-const EVENTS_PER_VALUE: usize = 4;
+const EVENTS_PER_VALUE: usize = 8;
 /// Texts have a column if on average each comes this many times, or if there are no more than a few.
 const REPEATS: usize = 4;
 const FEW_TEXTS: usize = 16;
@@ -34,6 +35,8 @@ pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Erro
     }
     let mut fields: Vec<(Path, Seen)> = sample.fields.into_iter().collect();
     fields.retain(|(path, seen)| seen.has_column(sample.events, path == time_field));
+    // The column `time` stands for texts of one width.
+    fields.retain(|(path, seen)| path != time_field || seen.width.is_none_or(|width| width == 0));
     fields.sort_unstable_by_key(|(_, seen)| seen.number);
     fields.truncate(COLUMNS_MAX);
     Ok(fields.into_iter().map(|(path, _)| path).collect())
@@ -52,6 +55,8 @@ struct Seen {
     number: usize,
     values: usize,
     texts: usize,
+    /// The width of texts that are times in order; 0 if they have no width, or several.
+    width: Option<u8>,
     /// The hashes of the texts.
     distinct: HashSet<u64>,
 }
@@ -85,6 +90,8 @@ impl Seen {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         self.distinct.insert(hasher.finish());
+        let width = time::ordered_width(text.as_bytes()).unwrap_or_default();
+        self.width = Some(if self.width.is_none_or(|before| before == width) { width } else { 0 });
         self.values += 1;
         self.texts += 1;
     }
@@ -104,7 +111,7 @@ mod tests {
     fn numbers_and_texts_that_repeat_have_columns_and_what_is_rare_long_or_always_another_does_not() {
         let mut lines = String::new();
         for number in 0..2000 {
-            let rare = if number % 9 == 0 { ",\"rare\":1" } else { "" };
+            let rare = if number % 11 == 0 { ",\"rare\":1" } else { "" };
             writeln!(
                 lines,
                 "{{\"@t\":\"time {number}\",\"id\":\"{number:x}\",\"level\":\"{}\",\"in\":{{\"ms\":{number},\"ok\":true,\

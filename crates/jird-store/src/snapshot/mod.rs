@@ -67,7 +67,7 @@ impl Snapshot {
         let (mut spans, damages) = (Vec::new(), Arc::new(Damages::default()));
         for entry in &manifest.spans {
             match SpanFile::open(folder, entry, lenient, &damages) {
-                Ok(span) => spans.extend(span),
+                Ok(span) => spans.extend(span.map(|span| span.with_time_field(&manifest.settings.time_field))),
                 Err(error) if lenient && error.is_missing_file() => damages.note(Damage {
                     file: folder.span(entry.number),
                     block: None,

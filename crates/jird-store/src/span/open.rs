@@ -6,6 +6,7 @@ use super::walk::{footer, table_of};
 use super::{IndexFile, Table};
 use crate::column::{ColumnType, Numbers};
 use crate::error::{Damage, Damages, Error};
+use crate::event::TextOrder;
 use crate::files::Input;
 use crate::index::{Answer, Condition, FieldKinds, SpanIndex};
 use crate::manifest::{Folder, SpanEntry};
@@ -22,6 +23,8 @@ const UNPACKED_MAX: u64 = 20_000;
 /// An open span.
 pub(crate) struct SpanFile {
     entry: SpanEntry,
+    /// Where events have their time.
+    time_field: Option<jird::Path>,
     path: PathBuf,
     index_path: PathBuf,
     pub(super) input: Arc<dyn Input>,
@@ -70,6 +73,7 @@ impl SpanFile {
         };
         let mut span = Self {
             entry: entry.clone(),
+            time_field: None,
             path,
             index_path,
             input,
@@ -84,6 +88,25 @@ impl SpanFile {
             Err(error) => span.note_index(&error.to_string()),
         }
         Ok(Some(span))
+    }
+
+    /// The same, of a store with this time field. If its texts are all of one width, the column `time` stands for them.
+    pub(crate) fn with_time_field(self, path: &jird::Path) -> Self {
+        Self { time_field: Some(path.clone()), ..self }
+    }
+
+    /// The width of the texts for which the column `time` stands, if this is the time field.
+    pub(super) fn time_width(&self, path: &jird::Path) -> Option<u8> {
+        match self.entry.order {
+            TextOrder::Width(width) if self.time_field.as_ref() == Some(path) => Some(width),
+            _ => None,
+        }
+    }
+
+    /// The fields that are columns.
+    pub(crate) fn column_paths(&self) -> Vec<jird::Path> {
+        let columns = self.table().columns.iter().filter(|(_, kind)| *kind != ColumnType::Spellings);
+        columns.map(|(path, _)| path.clone()).collect()
     }
 
     pub(crate) fn number(&self) -> u64 {

@@ -4,12 +4,15 @@ use super::SpanFile;
 use super::arrow;
 use super::columns::Buffers;
 use super::rows::{BlockRows, Fault, rows_of};
-use crate::column::{self, Cells, ColumnType, Columns, Fields};
+use crate::column::{self, Cells, Column, ColumnFacts, ColumnType, Columns, Fields};
 use crate::files::{has_checksum, read_exact};
 use crate::index::Condition;
 use crate::settings::Compression;
+use crate::time::TimeTexts;
+use arrow_array::builder::StringBuilder;
 use jird::Path;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl SpanFile {
     /// Replaces `buffer` by the documents of a block: whole lines. One read of the file; no copy unless they are
@@ -33,28 +36,23 @@ impl SpanFile {
         }
     }
 
-    /// The columns next to the documents of a block, and where each event begins in the documents. `None` if they serve
-    /// neither a condition nor a reader of these fields, or cannot be read, which is noted: then the documents must be.
+    /// The columns next to the documents of a block. `None` if they serve neither a condition nor a reader of these fields,
+    /// or cannot be read, which is noted: then the documents must be.
     pub(crate) fn columns(
         &self,
         block: usize,
         fields: Option<&Fields>,
         condition: Option<&Condition>,
-    ) -> Option<(Columns, BlockRows)> {
-        let is_column = |path: &Path| self.table().columns.iter().any(|(column, _)| column == path);
+    ) -> Option<BlockColumns> {
+        let is_column = |path: &Path| self.column(block, path).is_some();
         let decides = |condition: &Condition| {
             condition.slots().iter().any(|slot| condition.paths().get(*slot).is_some_and(is_column))
         };
         let answers = |fields: &Fields| fields.paths().iter().all(is_column);
-        if self.table().columns.is_empty() || !(condition.is_some_and(decides) || fields.is_some_and(answers)) {
+        if !(condition.is_some_and(decides) || fields.is_some_and(answers)) {
             return None;
         }
-        let sums = self.table().blocks[block].sums?;
-        let is_looked_at = |path: &Path| {
-            let slots = condition.iter().flat_map(|condition| condition.paths());
-            slots.chain(fields.iter().flat_map(|fields| fields.paths())).any(|other| other == path)
-        };
-        self.read_columns(block, sums, is_looked_at).map_err(|fault| self.note_columns(block, &fault)).ok()
+        self.read_columns(block, condition, fields.map_or(&[], Fields::paths))
     }
 
     /// The cells at some paths, in those of the `rows` of a block that match. `None` if columns do not know them, or not
@@ -66,53 +64,52 @@ impl SpanFile {
         paths: &[Path],
         condition: Option<&Condition>,
     ) -> Option<Cells> {
-        let entry = &self.table().blocks[block];
-        let sums = entry.sums?;
-        let column = |path: &Path| {
-            let columns = self.table().columns.iter().zip(&entry.facts);
-            columns.into_iter().find(|((other, _), _)| other == path).map(|((_, kind), facts)| (*kind, *facts))
-        };
-        let is_known = |path: &Path| column(path).is_some_and(|(_, facts)| facts.text_of_null().is_some());
-        let is_decided = condition.is_none_or(|condition| column::is_exact(condition, column));
+        let is_known = |path: &Path| self.column(block, path).is_some_and(|(_, facts)| facts.text_of_null().is_some());
+        let is_decided = condition.is_none_or(|condition| column::is_exact(condition, |path| self.column(block, path)));
         (is_decided && paths.iter().all(is_known)).then_some(())?;
-        let is_looked_at = |path: &Path| {
-            let slots = condition.iter().flat_map(|condition| condition.paths());
-            slots.chain(paths).any(|other| other == path)
-        };
-        let read = self.read_columns(block, sums, is_looked_at);
-        let (columns, _) = read.map_err(|fault| self.note_columns(block, &fault)).ok()?;
+        let columns = self.read_columns(block, condition, paths)?.columns;
         let kept = condition.and_then(|condition| columns.decide(condition));
         Cells::new(columns, paths, rows, kept)
     }
 
-    fn read_columns(
-        &self,
-        block: usize,
-        [head_sum, _, tail_sum]: [u64; 3],
-        is_looked_at: impl Fn(&Path) -> bool,
-    ) -> Result<(Columns, BlockRows), Fault> {
-        let entry = &self.table().blocks[block];
-        let (mut head, mut tail) = (Vec::new(), Vec::new());
-        self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut head)?;
-        let tail_offset = entry.document_offset() + entry.document_bytes;
-        self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail)?;
-        self.columns_of(block, &head, &tail, is_looked_at).ok_or(Fault::Wrong("they are not what its table says"))
+    /// The type of a path's column in a block, and what it shows. The column `time` may stand for the time field.
+    fn column(&self, block: usize, path: &Path) -> Option<(ColumnType, ColumnFacts)> {
+        let table = self.table();
+        let mut columns = table.columns.iter().zip(&table.blocks[block].facts);
+        let column = columns.find(|((other, kind), _)| other == path && *kind != ColumnType::Spellings);
+        let time = || self.time_width(path).map(|_| (ColumnType::Text, ColumnFacts::WHOLE));
+        column.map(|((_, kind), facts)| (*kind, *facts)).or_else(time)
     }
 
-    /// The columns at which somebody looks, and the spellings if these have some.
-    fn columns_of(
-        &self,
-        block: usize,
-        head: &[u8],
-        tail: &[u8],
-        is_looked_at: impl Fn(&Path) -> bool,
-    ) -> Option<(Columns, BlockRows)> {
+    /// Reads the columns of a condition and of some paths. `None` if they cannot be read, which is noted.
+    fn read_columns(&self, block: usize, condition: Option<&Condition>, paths: &[Path]) -> Option<BlockColumns> {
+        let entry = &self.table().blocks[block];
+        let [head_sum, _, tail_sum] = entry.sums?;
+        let slots = condition.into_iter().flat_map(Condition::paths);
+        let looked_at: Vec<&Path> = slots.chain(paths).collect();
+        let read = || {
+            let (mut head, mut tail) = (Vec::new(), Vec::new());
+            self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut head)?;
+            let tail_offset = entry.document_offset() + entry.document_bytes;
+            if looked_at.iter().any(|path| self.time_width(path).is_none()) {
+                self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail)?;
+            }
+            let columns = self.columns_of(block, &head, &tail, &looked_at);
+            let columns = columns.ok_or(Fault::Wrong("they are not what its table says"))?;
+            Ok(BlockColumns { columns, head, text_bytes: entry.text_bytes, base: self.table().base })
+        };
+        read().map_err(|fault| self.note_columns(block, &fault)).ok()
+    }
+
+    /// The columns at which somebody looks, and the spellings if these have some. `tail` may be empty if nobody looks at
+    /// what is in it.
+    fn columns_of(&self, block: usize, head: &[u8], tail: &[u8], looked_at: &[&Path]) -> Option<Columns> {
         let entry = &self.table().blocks[block];
         let layout = arrow::layout(head)?;
-        let rows = rows_of(head, entry.text_bytes, self.table().base)?;
-        (rows.keys.len() as u64 == entry.events).then_some(())?;
+        (layout.rows == entry.events && entry.events <= entry.text_bytes).then_some(())?;
+        let rows = usize::try_from(layout.rows).ok()?;
         let skipped = usize::try_from(entry.head_bytes + entry.document_bytes).ok()?;
-        let within = |range: &std::ops::Range<usize>| {
+        let within = |range: &Range<usize>| {
             // An empty buffer may stand anywhere.
             if range.is_empty() {
                 Some(0..0)
@@ -122,16 +119,25 @@ impl SpanFile {
         };
         let ranges: Vec<_> = layout.others.iter().map(within).collect::<Option<_>>()?;
         let (paths, types): (Vec<_>, Vec<_>) = self.table().columns.iter().cloned().unzip();
-        let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
-        let looked_at: Vec<bool> = paths.iter().map(is_looked_at).collect();
-        let is_spelled = looked_at.iter().zip(&entry.facts).any(|(looked_at, facts)| *looked_at && facts.is_spelled());
+        let is_looked_at: Vec<bool> = paths.iter().map(|path| looked_at.contains(&path)).collect();
+        let mut of_facts = is_looked_at.iter().zip(&entry.facts);
+        let is_spelled = of_facts.any(|(is_looked_at, facts)| *is_looked_at && facts.is_spelled());
         let is_wanted = |number: usize| match types[number] {
             ColumnType::Spellings => is_spelled,
-            _ => looked_at[number],
+            _ => is_looked_at[number],
         };
+        let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows };
         let columns = buffers.read(&types, &entry.facts, is_wanted)?;
-        let columns = columns.into_iter().map(|(number, column)| (paths[number].clone(), column));
-        Some((Columns::new(rows.keys.len(), columns), rows))
+        let mut columns: Vec<_> = columns.into_iter().map(|(number, column)| (paths[number].clone(), column)).collect();
+        for path in looked_at {
+            if let Some(width) = self.time_width(path).filter(|_| !columns.iter().any(|(other, _)| other == *path)) {
+                let mut times = Vec::new();
+                let bytes = head.get(layout.times.clone())?;
+                arrow::unpack(bytes, layout.compression, rows.checked_mul(8)?, &mut times)?;
+                columns.push(((*path).clone(), time_column(&times, width)));
+            }
+        }
+        Some(Columns::new(rows, columns))
     }
 
     /// Reads the keys of a block's events and the offsets of their documents.
@@ -170,6 +176,30 @@ impl SpanFile {
             _ => Ok(()),
         }
     }
+}
+
+/// Columns of a block, and the head of its message.
+pub(crate) struct BlockColumns {
+    pub(crate) columns: Columns,
+    head: Vec<u8>,
+    text_bytes: u64,
+    base: u64,
+}
+
+impl BlockColumns {
+    /// Where each event begins in the documents; `None` if that is damaged.
+    pub(crate) fn rows(&self) -> Option<BlockRows> {
+        rows_of(&self.head, self.text_bytes, self.base).filter(|rows| rows.keys.len() == self.columns.rows())
+    }
+}
+
+/// The texts of times, which lie in these bytes.
+fn time_column(times: &[u8], width: u8) -> Column {
+    let times = times.as_chunks::<8>().0;
+    let mut texts = StringBuilder::with_capacity(times.len(), times.len() * usize::from(width));
+    let mut written = TimeTexts::new(width);
+    times.iter().for_each(|time| texts.append_value(written.of(i64::from_le_bytes(*time))));
+    Column { array: Arc::new(texts.finish()), facts: ColumnFacts::WHOLE }
 }
 
 /// Where the times and the offsets are in the head of a block.
