@@ -1,9 +1,10 @@
 //! Makes the columns of a block from its documents.
 
 use super::spellings::{self, Unusual};
+use super::words::{Numbers, Sampled};
 use super::{ColumnFacts, texts};
-use arrow_array::ArrayRef;
-use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt8Builder};
+use arrow_array::{ArrayRef, DictionaryArray, StringArray};
 use arrow_schema::{DataType, Field as ArrowField};
 use jird::record::{Field, FieldReader, Projection};
 use jird::{Error, Kind, Number, Path};
@@ -22,6 +23,8 @@ pub enum ColumnType {
     Number,
     /// Texts: Arrow's `Utf8`.
     Text,
+    /// Few texts, which repeat: Arrow's `Dictionary` of `UInt8` and `Utf8`, the same for all blocks of a span.
+    Words,
     /// Booleans: Arrow's `Boolean`.
     Bool,
     /// The texts that the other columns do not show: Arrow's `Utf8`. It is the last column, of no path.
@@ -33,6 +36,7 @@ impl ColumnType {
         match self {
             Self::Number => DataType::Float64,
             Self::Text | Self::Spellings => DataType::Utf8,
+            Self::Words => DataType::Dictionary(DataType::UInt8.into(), DataType::Utf8.into()),
             Self::Bool => DataType::Boolean,
         }
     }
@@ -66,16 +70,20 @@ pub struct Column {
 pub struct ColumnPlan {
     projection: Projection,
     types: Vec<ColumnType>,
+    /// For each column of words the words, and nothing for others.
+    words: Vec<StringArray>,
 }
 
 impl ColumnPlan {
     /// Columns of these types at these paths.
     ///
     /// # Panics
-    /// If there are not as many types as paths.
+    /// If there are not as many types as paths, or one is `Words`, which takes a [choice](Self::choose).
     pub fn new(paths: &[Path], types: &[ColumnType]) -> Self {
         assert_eq!(paths.len(), types.len(), "each column has one path and one type");
-        Self { projection: Projection::new(paths), types: types.to_vec() }
+        assert!(!types.contains(&ColumnType::Words), "these words are not known");
+        let words = types.iter().map(|_| no_words()).collect();
+        Self { projection: Projection::new(paths), types: types.to_vec(), words }
     }
 
     /// Columns of the types that most values have in some documents, such as those of a span's first block. Values of
@@ -84,26 +92,33 @@ impl ColumnPlan {
     pub fn choose(paths: &[Path], lines: &[u8]) -> Result<Self, Error> {
         let projection = Projection::new(paths);
         let mut counts = vec![[0_usize; 3]; paths.len()];
+        let mut sampled: Vec<Sampled> = paths.iter().map(|_| Sampled::default()).collect();
+        let mut decoded = String::new();
         each_row(&projection, lines, |fields| {
-            for (counts, field) in counts.iter_mut().zip(fields) {
+            for ((counts, sampled), field) in counts.iter_mut().zip(&mut sampled).zip(fields) {
                 match field.kind() {
                     Some(Kind::Number) => counts[0] += 1,
-                    Some(Kind::String) if field.raw().len() <= TEXT_MAX + 2 => counts[1] += 1,
+                    Some(Kind::String) if field.raw().len() <= TEXT_MAX + 2 => {
+                        counts[1] += 1;
+                        field.text(&mut decoded).into_iter().for_each(|text| sampled.add(text));
+                    }
                     Some(Kind::Bool) => counts[2] += 1,
                     _ => {}
                 }
             }
         })?;
-        let types = counts.iter().map(|&[numbers, texts, bools]| {
+        let chosen = counts.iter().zip(&sampled).map(|(&[numbers, texts, bools], sampled)| {
             if numbers > texts && numbers >= bools {
-                ColumnType::Number
+                (ColumnType::Number, no_words())
             } else if bools > texts {
-                ColumnType::Bool
+                (ColumnType::Bool, no_words())
             } else {
-                ColumnType::Text
+                let words = sampled.words().map(|words| (ColumnType::Words, words));
+                words.unwrap_or_else(|| (ColumnType::Text, no_words()))
             }
         });
-        Ok(Self { types: types.collect(), projection })
+        let (types, words) = chosen.unzip();
+        Ok(Self { projection, types, words })
     }
 
     /// The paths, in the order of the columns.
@@ -136,10 +151,16 @@ impl ColumnPlan {
         paths.chain([(Path::root(), ColumnType::Spellings)]).collect()
     }
 
+    /// The words of each of these columns, none of those of other types.
+    pub(crate) fn words(&self) -> Vec<StringArray> {
+        self.words.iter().cloned().chain([no_words()]).collect()
+    }
+
     /// The columns of a block, in the order of [`columns`](Self::columns). `lines` ends each document with a line feed and is trusted to be JSON; an error means
     /// that it is not. Takes the time of reading these fields from each document.
     pub fn build(&self, lines: &[u8]) -> Result<Vec<Column>, Error> {
-        let mut builders: Vec<Building> = self.types.iter().map(|kind| Building::new(*kind)).collect();
+        let columns = self.types.iter().zip(&self.words);
+        let mut builders: Vec<Building> = columns.map(|(kind, words)| Building::new(*kind, words)).collect();
         let mut rows = 0;
         each_row(&self.projection, lines, |fields| {
             builders.iter_mut().zip(fields).for_each(|(builder, field)| builder.add(rows, *field));
@@ -155,8 +176,9 @@ impl ColumnPlan {
 /// Calls `each` with the fields of each document.
 fn each_row(projection: &Projection, lines: &[u8], mut each: impl FnMut(&[Field<'_>])) -> Result<(), Error> {
     let mut reader = FieldReader::new(projection);
+    let mut fields = vec![Field::MISSING; projection.slots()];
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
-        let mut fields = vec![Field::MISSING; projection.slots()];
+        fields.fill(Field::MISSING);
         reader.read_trusted(line.strip_suffix(b"\n").unwrap_or(line), &mut fields)?;
         each(&fields);
     }
@@ -172,6 +194,10 @@ struct Building {
     written: Vec<u8>,
 }
 
+fn no_words() -> StringArray {
+    StringArray::new_null(0)
+}
+
 /// Whether a number is an integer of at most 2⁵³, or what is written for its double, in some spelling.
 fn is_ordinary(number: Number<'_>, raw: &str, written: &[u8]) -> bool {
     if number.is_integer() {
@@ -184,12 +210,14 @@ fn is_ordinary(number: Number<'_>, raw: &str, written: &[u8]) -> bool {
 enum Values {
     Numbers(Float64Builder),
     Texts(StringBuilder),
+    Words(UInt8Builder, Numbers, StringArray),
     Bools(BooleanBuilder),
 }
 
 impl Building {
-    fn new(kind: ColumnType) -> Self {
+    fn new(kind: ColumnType, words: &StringArray) -> Self {
         let values = match kind {
+            ColumnType::Words => Values::Words(UInt8Builder::new(), Numbers::new(words), words.clone()),
             ColumnType::Number => Values::Numbers(Float64Builder::new()),
             ColumnType::Text | ColumnType::Spellings => Values::Texts(StringBuilder::new()),
             ColumnType::Bool => Values::Bools(BooleanBuilder::new()),
@@ -201,40 +229,52 @@ impl Building {
     fn add(&mut self, row: usize, field: Field<'_>) {
         let Self { values, facts, unusual, decoded, written } = self;
         written.clear();
-        let has_value = match values {
+        // Whether the column has the value, and jird writes it as it stands there.
+        let (has_value, is_written) = match values {
             Values::Numbers(values) => {
                 let number = field.as_number();
                 values.append_option(number.map(|number| {
                     facts.add_if(!number.is_exact_f64(), ColumnFacts::IS_ROUNDED);
-                    facts.add_if(!number.is_integer(), ColumnFacts::HAS_FLOATS);
+                    let is_integer = number.is_integer();
+                    facts.add_if(!is_integer, ColumnFacts::HAS_FLOATS);
                     // Rounding stops at infinity, which is beyond all that is finite.
                     let double = number.to_f64().unwrap_or(if number.text().starts_with('-') {
                         f64::NEG_INFINITY
                     } else {
                         f64::INFINITY
                     });
-                    texts::number(double, written);
-                    facts.remove_if(!is_ordinary(number, field.raw(), written), ColumnFacts::IS_ORDINARY);
+                    if texts::is_shortest(field.raw()) {
+                        written.extend_from_slice(field.raw().as_bytes());
+                    } else {
+                        texts::number(double, written);
+                        facts.remove_if(!is_ordinary(number, field.raw(), written), ColumnFacts::IS_ORDINARY);
+                    }
                     double
                 }));
-                number.is_some()
+                (number.is_some(), field.raw().as_bytes() == &written[..])
             }
             Values::Texts(values) => {
                 // An escape is at most six times as long as what it stands for.
                 let short = field.raw().len() <= 6 * TEXT_MAX + 2;
                 let text = if short { field.text(decoded).filter(|text| text.len() <= TEXT_MAX) } else { None };
                 values.append_option(text);
-                text.map(|text| texts::text(text, written)).is_some()
+                let has_value = text.map(|text| texts::text(text, written)).is_some();
+                (has_value, field.raw().as_bytes() == &written[..])
+            }
+            Values::Words(keys, numbers, _) => {
+                let known = (field.kind() == Some(Kind::String)).then(|| numbers.of(field, decoded, written)).flatten();
+                keys.append_option(known.map(|(number, _)| number));
+                (known.is_some(), known.is_some_and(|(_, is_written)| is_written))
             }
             Values::Bools(values) => {
                 let value = field.as_bool();
                 values.append_option(value);
-                value.map(|value| texts::bool(value, written)).is_some()
+                (value.is_some(), true)
             }
         };
         facts.add_if(!has_value && !field.is_null(), ColumnFacts::HAS_OTHERS);
-        facts.remove_if(has_value && field.raw().as_bytes() != &written[..], ColumnFacts::HAS_TEXTS);
-        if field.kind().is_some() && (!has_value || field.raw().as_bytes() != &written[..]) {
+        facts.remove_if(has_value && !is_written, ColumnFacts::HAS_TEXTS);
+        if field.kind().is_some() && !(has_value && is_written) {
             unusual.add(row, field.raw());
         }
         facts.remove_if(field.kind().is_none(), ColumnFacts::NONE_IS_MISSING);
@@ -250,6 +290,7 @@ impl Building {
         let array: ArrayRef = match self.values {
             Values::Numbers(mut values) => Arc::new(values.finish()),
             Values::Texts(mut values) => Arc::new(values.finish()),
+            Values::Words(mut keys, _, words) => Arc::new(DictionaryArray::new(keys.finish(), Arc::new(words))),
             Values::Bools(mut values) => Arc::new(values.finish()),
         };
         (Column { array, facts: self.facts }, self.unusual)

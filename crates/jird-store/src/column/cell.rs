@@ -108,7 +108,7 @@ pub(super) fn text_may_be(leaf: &Leaf, cell: &str) -> bool {
 pub(super) fn is_exact(leaf: &Leaf, kind: ColumnType, facts: ColumnFacts) -> bool {
     let is_like = |literal: &Literal| match kind {
         ColumnType::Number => matches!(literal, Literal::Number(_)) && !facts.is_rounded(),
-        ColumnType::Text => matches!(literal, Literal::Text(_)),
+        ColumnType::Text | ColumnType::Words => matches!(literal, Literal::Text(_)),
         ColumnType::Bool => matches!(literal, Literal::Bool(_)),
         ColumnType::Spellings => false,
     };
@@ -116,7 +116,7 @@ pub(super) fn is_exact(leaf: &Leaf, kind: ColumnType, facts: ColumnFacts) -> boo
         && match &leaf.predicate {
             Predicate::Compare { literal, .. } => is_like(literal),
             Predicate::In { list, .. } => kind != ColumnType::Bool && list.iter().all(is_like),
-            Predicate::Like { .. } => kind == ColumnType::Text,
+            Predicate::Like { .. } => matches!(kind, ColumnType::Text | ColumnType::Words),
             Predicate::Truth { .. } => kind == ColumnType::Bool,
             Predicate::IsNull { .. } => true,
             _ => false,

@@ -5,8 +5,8 @@ use super::build::{Column, ColumnType};
 use super::cell::{self, AskNumber};
 use crate::index::{Condition, FieldKinds, Leaf, Node};
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, BooleanArray, Float64Array, StringArray};
+use arrow_array::types::{Float64Type, UInt8Type};
+use arrow_array::{Array, BooleanArray, Float64Array, StringArray, UInt8Array};
 use arrow_buffer::BooleanBuffer;
 use jird::Path;
 use jird::record::Predicate;
@@ -22,8 +22,32 @@ pub struct Columns {
 /// The array of a column, by its type.
 pub(super) enum Typed<'a> {
     Numbers(&'a Float64Array),
-    Texts(&'a StringArray),
+    Texts(TextCells<'a>),
     Bools(&'a BooleanArray),
+}
+
+/// Texts, each once per row, or once per span.
+#[derive(Clone, Copy)]
+pub(super) enum TextCells<'a> {
+    Plain(&'a StringArray),
+    Words(&'a UInt8Array, &'a StringArray),
+}
+
+impl<'a> TextCells<'a> {
+    /// The text of a row that is not null.
+    pub(super) fn value(self, row: usize) -> &'a str {
+        match self {
+            Self::Plain(texts) => texts.value(row),
+            Self::Words(keys, words) => words.value(usize::from(keys.value(row))),
+        }
+    }
+
+    pub(super) fn is_null(self, row: usize) -> bool {
+        match self {
+            Self::Plain(texts) => texts.is_null(row),
+            Self::Words(keys, _) => keys.is_null(row),
+        }
+    }
 }
 
 impl Columns {
@@ -96,7 +120,13 @@ impl Columns {
                 let (is_rounded, may) = (column.facts.is_rounded(), cell::kind_may_be(leaf, FieldKinds::NUMBER));
                 self.each(values, null, |row| may && ask.may_be(leaf.wanted, values.value(row), is_rounded))
             }
-            Typed::Texts(values) => {
+            Typed::Texts(TextCells::Words(keys, words)) => {
+                let may = cell::kind_may_be(leaf, FieldKinds::STRING);
+                let known: Vec<bool> =
+                    words.iter().map(|word| may && word.is_some_and(|word| cell::text_may_be(leaf, word))).collect();
+                self.each(keys, null, |row| known[usize::from(keys.value(row))])
+            }
+            Typed::Texts(TextCells::Plain(values)) => {
                 let may = cell::kind_may_be(leaf, FieldKinds::STRING);
                 // Texts that have a column repeat.
                 let mut last = None;
@@ -179,6 +209,10 @@ pub(super) fn typed(column: &Column) -> Option<Typed<'_>> {
     array
         .as_primitive_opt::<Float64Type>()
         .map(Typed::Numbers)
-        .or_else(|| array.as_string_opt().map(Typed::Texts))
+        .or_else(|| array.as_string_opt().map(|texts| Typed::Texts(TextCells::Plain(texts))))
+        .or_else(|| {
+            let words = array.as_dictionary_opt::<UInt8Type>()?;
+            Some(Typed::Texts(TextCells::Words(words.keys(), words.values().as_string_opt()?)))
+        })
         .or_else(|| array.as_boolean_opt().map(Typed::Bools))
 }

@@ -28,6 +28,7 @@ mod fields;
 mod spellings;
 mod suggest;
 mod texts;
+mod words;
 mod write;
 
 pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};

@@ -90,6 +90,26 @@ pub(super) fn layout(message: &[u8]) -> Option<BatchLayout> {
     })
 }
 
+/// Where the messages of a file begin: magic and padding come first.
+pub(super) const MESSAGES_START: usize = 64;
+
+/// Where the first record batch begins in a file: after the schema and the dictionaries.
+pub(super) fn batch_start(file: &[u8]) -> Option<usize> {
+    let mut at = MESSAGES_START;
+    while layout(file.get(at..)?).is_none() {
+        at = at.checked_add(other_message_len(&file[at..])?)?;
+    }
+    Some(at)
+}
+
+/// The length of a message that is no record batch, whose metadata stand here.
+pub(super) fn other_message_len(message: &[u8]) -> Option<usize> {
+    let (len, rest) = message.strip_prefix(&CONTINUATION)?.split_first_chunk::<4>()?;
+    let len = usize::try_from(i32::from_le_bytes(*len)).ok()?;
+    let message = arrow_ipc::root_as_message(rest.get(..len)?).ok()?;
+    (8 + len).checked_add(usize::try_from(message.bodyLength()).ok()?)
+}
+
 /// Where the record batches of a file are, and the metadata of its footer.
 pub(super) type Footer = (Vec<Range<u64>>, HashMap<String, String>);
 

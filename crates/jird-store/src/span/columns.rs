@@ -3,15 +3,16 @@
 use super::arrow;
 use crate::column::{Column, ColumnFacts, ColumnType};
 use crate::settings::Compression;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, StringArray, UInt8Array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The names of the types in a table.
-const TYPES: [(&str, ColumnType); 4] = [
+const TYPES: [(&str, ColumnType); 5] = [
     ("number", ColumnType::Number),
     ("text", ColumnType::Text),
+    ("words", ColumnType::Words),
     ("bool", ColumnType::Bool),
     ("spellings", ColumnType::Spellings),
 ];
@@ -27,7 +28,7 @@ pub(super) fn type_of_name(name: &str) -> Option<ColumnType> {
 /// How many buffers a column has.
 fn buffers(kind: ColumnType) -> usize {
     match kind {
-        ColumnType::Bool | ColumnType::Number => 2,
+        ColumnType::Bool | ColumnType::Number | ColumnType::Words => 2,
         ColumnType::Text | ColumnType::Spellings => 3,
     }
 }
@@ -38,6 +39,8 @@ pub(super) struct Buffers<'b> {
     pub(super) ranges: &'b [Range<usize>],
     pub(super) compression: Compression,
     pub(super) rows: usize,
+    /// For each column of words the words.
+    pub(super) words: &'b [StringArray],
 }
 
 impl Buffers<'_> {
@@ -51,7 +54,7 @@ impl Buffers<'_> {
         let mut columns = Vec::new();
         for (number, (kind, facts)) in types.iter().zip(facts).enumerate() {
             if is_wanted(number) {
-                columns.push((number, Column { array: self.column(*kind)?, facts: *facts }));
+                columns.push((number, Column { array: self.column(number, *kind)?, facts: *facts }));
             } else {
                 self.ranges = self.ranges.get(buffers(*kind)..)?;
             }
@@ -59,12 +62,19 @@ impl Buffers<'_> {
         Some(columns)
     }
 
-    fn column(&mut self, kind: ColumnType) -> Option<ArrayRef> {
+    fn column(&mut self, number: usize, kind: ColumnType) -> Option<ArrayRef> {
         let rows = self.rows;
         let nulls = self.bits()?.map(NullBuffer::new);
         Some(match kind {
             ColumnType::Bool => {
                 Arc::new(BooleanArray::new(self.bits()?.unwrap_or_else(|| BooleanBuffer::new_unset(rows)), nulls))
+            }
+            ColumnType::Words => {
+                let mut keys = self.next(rows)?;
+                keys.truncate(rows);
+                let words = Arc::new(self.words.get(number)?.clone());
+                let keys = (keys.len() == rows).then(|| UInt8Array::new(ScalarBuffer::from(keys), nulls))?;
+                Arc::new(DictionaryArray::try_new(keys, words).ok()?)
             }
             ColumnType::Number => {
                 let bytes = self.next(rows.checked_mul(8)?)?;
@@ -122,7 +132,9 @@ mod tests {
             ranges.push(start..start + buffer.len());
         }
         let bytes = buffers.concat();
-        let buffers = Buffers { bytes: &bytes, ranges: &ranges, compression: Compression::None, rows: 2 };
+        let words = [StringArray::from(vec!["a", "b"])];
+        let buffers =
+            Buffers { bytes: &bytes, ranges: &ranges, compression: Compression::None, rows: 2, words: &words };
         let columns = buffers.read(&[kind], &[ColumnFacts::UNKNOWN], |_| true)?;
         columns.first().map(|(_, column)| ArrayRef::clone(&column.array))
     }
@@ -141,6 +153,13 @@ mod tests {
         assert!(column(ColumnType::Text, &[&[], &offsets([0, 0, 0])]).is_none());
         assert!(column(ColumnType::Number, &[&[3], &[0; 16]]).is_some());
         assert!(column(ColumnType::Number, &[&[3], &[0; 15]]).is_none());
+        assert!(
+            column(ColumnType::Words, &[&[], &[1, 0]]).is_some()
+                && column(ColumnType::Words, &[&[1], &[1, 9]]).is_some()
+        );
+        assert!(
+            column(ColumnType::Words, &[&[], &[1, 2]]).is_none() && column(ColumnType::Words, &[&[], &[1]]).is_none()
+        );
         assert!(column(ColumnType::Bool, &[&[], &[3]]).is_some());
         assert!(column(ColumnType::Bool, &[&[]]).is_none() && column(ColumnType::Bool, &[]).is_none());
     }

@@ -147,6 +147,7 @@ impl SpanFile {
                     arrival_last: 0,
                     compression: Compression::None,
                     columns: Vec::new(),
+                    words: Vec::new(),
                     has_auto_columns: false,
                     blocks: Vec::new(),
                 }

@@ -126,7 +126,8 @@ impl SpanFile {
             ColumnType::Spellings => is_spelled,
             _ => is_looked_at[number],
         };
-        let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows };
+        let words = &self.table().words;
+        let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows, words };
         let columns = buffers.read(&types, &entry.facts, is_wanted)?;
         let mut columns: Vec<_> = columns.into_iter().map(|(number, column)| (paths[number].clone(), column)).collect();
         for path in looked_at {

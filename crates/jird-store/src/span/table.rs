@@ -5,11 +5,12 @@ use crate::column::{ColumnFacts, ColumnType};
 use crate::event::Key;
 use crate::notation;
 use crate::settings::Compression;
+use arrow_array::StringArray;
 use jird::hooks::{ArrayWriter, write_object};
 use jird::{Path, Value};
 
 /// Where the blocks of a span file are, and what is in them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Table {
     /// The arrival number to which the column `arrival` adds.
     pub(crate) base: u64,
@@ -18,6 +19,8 @@ pub(crate) struct Table {
     pub(crate) compression: Compression,
     /// The fields that are stored as columns, and their types.
     pub(crate) columns: Vec<(Path, ColumnType)>,
+    /// The words of each of these columns that is one of words.
+    pub(crate) words: Vec<StringArray>,
     /// Whether the events suggested these fields.
     pub(crate) has_auto_columns: bool,
     pub(crate) blocks: Vec<BlockEntry>,
@@ -85,10 +88,13 @@ impl Table {
             table.array("arrivals", |range| [self.base, self.arrival_last].map(|arrival| range.element(arrival)));
             table.member("compression", self.compression.name());
             table.array("columns", |columns| {
-                for (path, kind) in &self.columns {
+                for ((path, kind), words) in self.columns.iter().zip(&self.words) {
                     columns.array(|column| {
                         column.array(|steps| notation::write_path(path, steps));
                         column.element(columns::type_name(*kind));
+                        if *kind == ColumnType::Words {
+                            column.array(|out| words.iter().flatten().for_each(|word| out.element(word)));
+                        }
                     });
                 }
             });
@@ -106,11 +112,14 @@ impl Table {
         let root = document.root();
         root.get("version").and_then(Value::as_u64).filter(|version| *version == 1)?;
         let arrivals = root.get("arrivals")?;
+        let columns: Vec<_> = root.get("columns")?.elements().map(column).collect::<Option<_>>()?;
+        let (columns, words) = columns.into_iter().unzip();
         let table = Self {
             base: arrivals.at(0)?.as_u64()?,
             arrival_last: arrivals.at(1)?.as_u64()?,
             compression: notation::compression(root.get("compression")?)?,
-            columns: root.get("columns")?.elements().map(column).collect::<Option<_>>()?,
+            columns,
+            words,
             has_auto_columns: root.get("auto_columns").and_then(Value::as_bool) == Some(true),
             blocks: root.get("blocks")?.elements().map(block).collect::<Option<_>>()?,
         };
@@ -130,8 +139,14 @@ impl Table {
     }
 }
 
-fn column(value: Value<'_>) -> Option<(Path, ColumnType)> {
-    Some((notation::path(value.at(0)?)?, columns::type_of_name(&value.at(1)?.as_str()?)?))
+/// A column with its type, and its words.
+fn column(value: Value<'_>) -> Option<((Path, ColumnType), StringArray)> {
+    let kind = columns::type_of_name(&value.at(1)?.as_str()?)?;
+    let words: Vec<_> = match kind {
+        ColumnType::Words => value.at(2)?.elements().map(Value::as_str).collect::<Option<_>>()?,
+        _ => Vec::new(),
+    };
+    Some(((notation::path(value.at(0)?)?, kind), StringArray::from_iter_values(words)))
 }
 
 fn block(value: Value<'_>) -> Option<BlockEntry> {

@@ -65,8 +65,7 @@ pub(super) fn footer(input: &dyn Input, file_bytes: u64) -> Option<arrow::Footer
 /// Makes a table from the messages of a file, one after the other, up to the first that is none. The blocks have no
 /// checksums then, but their columns must make sense.
 fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
-    // Magic and padding, then the schema.
-    let mut at = 64;
+    let mut at = arrow::MESSAGES_START as u64;
     let mut table: Option<Table> = None;
     let mut head = Vec::new();
     let base = base_of(input)?;
@@ -80,11 +79,9 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
             return table;
         }
         let Some(layout) = arrow::layout(&head) else {
-            if table.is_some() || at != 64 {
-                return table;
-            }
-            // The schema has no body.
-            at += 8 + len;
+            // The schema and the words of columns stand before the first block.
+            let Some(other) = arrow::other_message_len(&head).filter(|_| table.is_none()) else { return table };
+            at = at.checked_add(other as u64)?;
             continue;
         };
         let Some(block) = walked_block(input, at, &layout, base, file_bytes) else { return table };
@@ -93,6 +90,7 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
             arrival_last: base + u64::from(u32::MAX),
             compression: layout.compression,
             columns: Vec::new(),
+            words: Vec::new(),
             has_auto_columns: false,
             blocks: Vec::new(),
         });
@@ -104,6 +102,7 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
                     arrival_last: base,
                     compression: Compression::None,
                     columns: Vec::new(),
+                    words: Vec::new(),
                     has_auto_columns: false,
                     blocks: Vec::new(),
                 },

@@ -101,6 +101,7 @@ impl SpanWriter {
                 arrival_last: base,
                 compression: settings.compression,
                 columns: Vec::new(),
+                words: Vec::new(),
                 has_auto_columns: settings.columns == ColumnChoice::Auto,
                 blocks: Vec::new(),
             },
@@ -148,6 +149,7 @@ impl SpanWriter {
                 let begun = Arrow::begin(&self.settings, self.effort, self.table.base, &block.text);
                 let begun = begun.map_err(|error| refused(&self.path, &error))?;
                 self.table.columns = begun.columns();
+                self.table.words = begun.plan.as_ref().map(ColumnPlan::words).unwrap_or_default();
                 self.arrow.insert(begun)
             }
         };
@@ -160,8 +162,9 @@ impl SpanWriter {
         let written = batch.and_then(|batch| arrow.writer.write(&batch));
         written.map_err(|error| refused(&self.path, &error))?;
         let bytes = arrow.writer.get_mut();
-        // The first block stands after the schema.
-        let start = block_start(bytes, self.file.written() == 0);
+        // The first block stands after the schema and the words.
+        let first_start = if self.file.written() == 0 { arrow::batch_start(bytes) } else { Some(0) };
+        let Some(start) = first_start else { unreachable!("it was just written") };
         let message = &bytes[start..];
         let Some(layout) = arrow::layout(message) else { unreachable!("it was just written") };
         let (head, rest) = message.split_at(layout.documents.start);
@@ -284,17 +287,6 @@ fn write_index(folder: &Folder, number: u64, table: &str, index: &[u8]) -> Resul
         unfinished.rename(&path)
     };
     write().map_err(|error| Error::io("write", &path, &error))
-}
-
-/// Where the record batch begins among the bytes that were written last.
-fn block_start(bytes: &[u8], has_schema: bool) -> usize {
-    if !has_schema {
-        return 0;
-    }
-    // Magic and padding to 64 bytes, then the message with the schema.
-    let at = 64;
-    let len = bytes[at + 4..at + 8].try_into().map(i32::from_le_bytes).unwrap_or_default();
-    at + 8 + len as usize
 }
 
 fn batch(
