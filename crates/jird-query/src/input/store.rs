@@ -305,7 +305,7 @@ impl StoreText {
 }
 
 /// Takes the cells of a block in place of its lines. `None` if it wants the lines.
-pub(crate) type TakeCells<'t> = &'t mut dyn FnMut(&Cells) -> Option<ControlFlow<()>>;
+pub(crate) type TakeCells<'t> = &'t mut dyn FnMut(&[Cells]) -> Option<ControlFlow<()>>;
 
 /// Reads chosen blocks one after the other.
 pub(crate) struct StorePieces<'s> {
@@ -349,7 +349,7 @@ impl<'s> StorePieces<'s> {
         self.store.failure.check()?;
         let Some(flow) = take(&cells) else { return Ok(None) };
         self.store.note_columns(id);
-        self.store.noted(id, |read| read.matched |= cells.rows() > 0);
+        self.store.noted(id, |read| read.matched |= cells.iter().any(|cells| cells.rows() > 0));
         self.store.progress.add(self.store.text.block(id).bytes);
         Ok(Some(flow))
     }

@@ -431,18 +431,20 @@ impl<'p> Worker<'p> {
             }
             if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
         };
-        let mut take_cells = |cells: &Cells| {
+        let mut take_cells = |parts: &[Cells]| {
             let (rows, emit, _) = &mut *cell.borrow_mut();
-            if !rows.fit(cells) {
+            if !parts.iter().all(|cells| rows.fit(cells)) {
                 return None;
             }
-            let count = cells.rows() as u64;
-            tally.add(cells.bytes() as u64, &Scanned { records: count, matched: count, ..Scanned::default() });
+            for cells in parts {
+                let count = cells.rows() as u64;
+                tally.add(cells.bytes() as u64, &Scanned { records: count, matched: count, ..Scanned::default() });
+            }
             if is_closed() || interrupt.check().is_err() {
                 tally.stopped.store(true, Relaxed);
                 return Some(ControlFlow::Break(()));
             }
-            Some(rows.take_cells(cells, emit))
+            Some(parts.iter().try_for_each(|cells| rows.take_cells(cells, emit)))
         };
         let cells: Option<TakeCells<'_>> = if plan.takes_cells(file) { Some(&mut take_cells) } else { None };
         let tells_lines = plan.tells_lines();

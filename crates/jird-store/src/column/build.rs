@@ -1,7 +1,7 @@
 //! Makes the columns of a block from its documents.
 
 use super::spellings::{self, Unusual};
-use super::words::{Numbers, Sampled};
+use super::words::{Sampled, WordNumbers};
 use super::{ColumnFacts, texts};
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt8Builder};
 use arrow_array::{ArrayRef, DictionaryArray, StringArray};
@@ -210,14 +210,14 @@ fn is_ordinary(number: Number<'_>, raw: &str, written: &[u8]) -> bool {
 enum Values {
     Numbers(Float64Builder),
     Texts(StringBuilder),
-    Words(UInt8Builder, Numbers, StringArray),
+    Words(UInt8Builder, WordNumbers, StringArray),
     Bools(BooleanBuilder),
 }
 
 impl Building {
     fn new(kind: ColumnType, words: &StringArray) -> Self {
         let values = match kind {
-            ColumnType::Words => Values::Words(UInt8Builder::new(), Numbers::new(words), words.clone()),
+            ColumnType::Words => Values::Words(UInt8Builder::new(), WordNumbers::new(words), words.clone()),
             ColumnType::Number => Values::Numbers(Float64Builder::new()),
             ColumnType::Text | ColumnType::Spellings => Values::Texts(StringBuilder::new()),
             ColumnType::Bool => Values::Bools(BooleanBuilder::new()),

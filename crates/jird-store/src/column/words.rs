@@ -39,13 +39,13 @@ impl Sampled {
 
 /// The number of each text.
 #[derive(Clone, Debug)]
-pub(super) struct Numbers {
+pub(super) struct WordNumbers {
     /// By what jird writes for them.
     of_json: HashMap<Box<[u8]>, u8>,
     last: Option<(Box<[u8]>, u8)>,
 }
 
-impl Numbers {
+impl WordNumbers {
     pub(super) fn new(words: &StringArray) -> Self {
         let json = |word: &str| {
             let mut json = Vec::new();

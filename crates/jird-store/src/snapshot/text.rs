@@ -230,15 +230,21 @@ impl Text {
         self.snapshot.0.read(&self.text_block(id).pieces, Some(fields), condition, buffer)
     }
 
-    /// The values at some paths of the events of a block that match, if columns of the block have all of them and decide
-    /// the condition exactly. No document is read. `None` if lines must be read; nothing was read then, unless columns
-    /// are damaged, which [`Snapshot::damage`] says.
+    /// The values at some paths of the events of a block that match, in parts one after the other, if columns have all of
+    /// them and decide the condition exactly. No document is read. `None` if lines must be read.
     ///
     /// # Panics
     /// If the block is one of another text.
-    pub fn read_cells(&self, id: BlockId, paths: &[Path], condition: Option<&Condition>) -> Option<Cells> {
-        let [Piece { home: Home::Span(span, block), rows, .. }] = &self.text_block(id).pieces[..] else { return None };
-        self.snapshot.0.spans[*span].cells(*block, rows.clone(), paths, condition)
+    pub fn read_cells(&self, id: BlockId, paths: &[Path], condition: Option<&Condition>) -> Option<Vec<Cells>> {
+        let pieces = &self.text_block(id).pieces;
+        if pieces.windows(2).any(|pair| pair[0].last >= pair[1].first) {
+            return None;
+        }
+        let cells = pieces.iter().map(|piece| match piece.home {
+            Home::Span(span, block) => self.snapshot.0.spans[span].cells(block, piece.rows.clone(), paths, condition),
+            Home::Recent(_) => None,
+        });
+        cells.collect()
     }
 
     /// As [`Text::read`] without a condition, and replaces `keys` by those of the events, in the order of their lines.

@@ -1,6 +1,7 @@
 //! Tests of the store by its public face, on the files of the operating system.
 
 mod basics;
+mod cells;
 mod common;
 mod conditions;
 mod lazy;

@@ -33,7 +33,9 @@ def todo(browser, folder):
     try:
         items = "[...document.querySelectorAll('#list li')].map((one) => one.textContent).join()"
         tab.go(f"{origin}/?server={server.url}")
-        tab.wait("document.activeElement?.id === 'title' && document.getElementById('foot').hidden")
+        # Before the script runs, Enter would send the form, and lead to another address.
+        tab.wait("document.getElementById('new').onsubmit && document.activeElement?.id === 'title'")
+        assert tab.run("document.getElementById('foot').hidden")
         for title in ("Clean Room", "<b>Check</b> Mail", "Water Plants"):
             tab.type(title)
             tab.key("Enter")
