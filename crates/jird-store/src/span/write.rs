@@ -3,7 +3,7 @@
 use super::arrow::{self, TABLE_KEY};
 use super::flush::Flushed;
 use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file};
-use crate::column::{self, Column, ColumnPlan, ColumnType};
+use crate::column::{self, Column, ColumnPlan};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
 use crate::files::{Unfinished, checksum};
@@ -16,7 +16,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 /// How much work compression may be.
@@ -53,6 +53,10 @@ pub(crate) struct SpanWriter {
     effort: Effort,
     block_bytes: usize,
     block: OpenBlock,
+    /// The block before, whose columns are being made.
+    waiting: Option<ClosedBlock>,
+    /// Makes the columns, if there are some.
+    columns: Option<ColumnWorker>,
     table: Table,
     indexes: Indexes,
     /// Bytes of all events.
@@ -69,6 +73,16 @@ struct Arrow {
 #[derive(Debug, Default)]
 struct OpenBlock {
     text: Vec<u8>,
+    offsets: Vec<i32>,
+    times: Vec<i64>,
+    arrivals: Vec<u32>,
+}
+
+/// A block with all of its events.
+#[derive(Debug)]
+struct ClosedBlock {
+    text: Buffer,
+    /// One more than events.
     offsets: Vec<i32>,
     times: Vec<i64>,
     arrivals: Vec<u32>,
@@ -96,6 +110,8 @@ impl SpanWriter {
                 * if settings.compression == Compression::Zstd { ZSTD_BLOCK_FACTOR } else { 1 },
             settings: settings.clone(),
             block: OpenBlock::default(),
+            waiting: None,
+            columns: None,
             table: Table {
                 base,
                 arrival_last: base,
@@ -133,32 +149,48 @@ impl SpanWriter {
         self.text_bytes
     }
 
-    /// Writes the block.
+    /// Closes the block, and writes the one before it, whose columns were made meanwhile.
     fn flush(&mut self) -> Result<(), Error> {
-        let mut block = std::mem::take(&mut self.block);
-        let (Some(&first), Some(&last)) = (block.times.first(), block.times.last()) else { return Ok(()) };
-        let arrival = |relative: Option<&u32>| self.table.base + u64::from(relative.copied().unwrap_or_default());
-        let first = Key { time: first, arrival: arrival(block.arrivals.first()) };
-        let last = Key { time: last, arrival: arrival(block.arrivals.last()) };
-        let (text_bytes, events) = (block.text.len() as u64, block.times.len() as u64);
-        block.offsets.push(block.text.len() as i32);
-        #[expect(clippy::single_match_else, reason = "the borrow ends in between")]
-        let arrow = match &mut self.arrow {
-            Some(arrow) => arrow,
-            None => {
-                let begun = Arrow::begin(&self.settings, self.effort, self.table.base, &block.text);
-                let begun = begun.map_err(|error| refused(&self.path, &error))?;
-                self.table.columns = begun.columns();
-                self.table.words = begun.plan.as_ref().map(ColumnPlan::words).unwrap_or_default();
-                self.arrow.insert(begun)
+        let OpenBlock { text, mut offsets, times, arrivals } = std::mem::take(&mut self.block);
+        if times.is_empty() {
+            return Ok(());
+        }
+        offsets.push(text.len() as i32);
+        let block = ClosedBlock { text: Buffer::from_vec(text), offsets, times, arrivals };
+        if self.arrow.is_none() {
+            let begun = Arrow::begin(&self.settings, self.effort, self.table.base, &block.text);
+            let begun = begun.map_err(|error| refused(&self.path, &error))?;
+            if let Some(plan) = begun.plan.clone() {
+                (self.table.columns, self.table.words) = (plan.columns(), plan.words());
+                self.columns = Some(ColumnWorker::start(plan)?);
             }
+            self.arrow = Some(begun);
+        }
+        self.indexes.add(block.text.clone());
+        self.columns.iter().for_each(|columns| columns.begin(block.text.clone()));
+        // The next block is about like this one.
+        let rows = block.times.len() + block.times.len() / 8;
+        self.block.text.reserve(self.block_bytes);
+        self.block.offsets.reserve(rows);
+        self.block.times.reserve(rows);
+        self.block.arrivals.reserve(rows);
+        self.waiting.replace(block).map_or(Ok(()), |before| self.write(before))
+    }
+
+    /// Writes a block.
+    fn write(&mut self, block: ClosedBlock) -> Result<(), Error> {
+        let ClosedBlock { text, offsets, times, arrivals } = block;
+        let (Some(arrow), Some(&first), Some(&last)) = (&mut self.arrow, times.first(), times.last()) else {
+            unreachable!("a block that was closed has events")
         };
-        let columns = arrow.plan.as_ref().map(|plan| plan.build(&block.text)).transpose();
+        let arrival = |relative: Option<&u32>| self.table.base + u64::from(relative.copied().unwrap_or_default());
+        let first = Key { time: first, arrival: arrival(arrivals.first()) };
+        let last = Key { time: last, arrival: arrival(arrivals.last()) };
+        let (text_bytes, events) = (text.len() as u64, times.len() as u64);
+        let columns = self.columns.as_mut().map(ColumnWorker::finished).transpose();
         let columns = columns.map_err(|error| refused(&self.path, &error))?.unwrap_or_default();
         let facts = columns.iter().map(|column| column.facts).collect();
-        let text = Buffer::from_vec(block.text);
-        self.indexes.add(text.clone());
-        let batch = batch(&arrow.schema, text, block.offsets, block.times, block.arrivals, columns);
+        let batch = batch(&arrow.schema, text, offsets, times, arrivals, columns);
         let written = batch.and_then(|batch| arrow.writer.write(&batch));
         written.map_err(|error| refused(&self.path, &error))?;
         let bytes = arrow.writer.get_mut();
@@ -181,14 +213,7 @@ impl SpanWriter {
             sums: Some([checksum(head), checksum(documents), checksum(tail)]),
             facts,
         });
-        self.append()?;
-        // The next block is about like this one.
-        let rows = events as usize + events as usize / 8;
-        self.block.text.reserve(self.block_bytes);
-        self.block.offsets.reserve(rows);
-        self.block.times.reserve(rows);
-        self.block.arrivals.reserve(rows);
-        Ok(())
+        self.append()
     }
 
     /// Moves what the Arrow writer wrote into the file.
@@ -204,6 +229,7 @@ impl SpanWriter {
     /// synced. At least one event was added. The files go when the second value is dropped, unless a manifest names them.
     pub(crate) fn finish(mut self, order: TextOrder) -> Result<(SpanEntry, Fresh), Error> {
         self.flush()?;
+        self.waiting.take().map_or(Ok(()), |last| self.write(last))?;
         let table = self.table.write();
         if let Some(arrow) = &mut self.arrow {
             arrow.writer.write_metadata(TABLE_KEY, &*table);
@@ -253,10 +279,6 @@ impl Arrow {
         // came in.
         let schema = Arc::new(arrow::schema(DataType::Binary, base, more));
         Ok(Self { writer, schema, plan })
-    }
-
-    fn columns(&self) -> Vec<(jird::Path, ColumnType)> {
-        self.plan.as_ref().map(ColumnPlan::columns).unwrap_or_default()
     }
 }
 
@@ -311,6 +333,49 @@ fn refused(path: &Path, error: &dyn std::fmt::Display) -> Error {
     Error::new(ErrorKind::Damaged, format!("cannot write {}: {error}", path.display()))
 }
 
+/// The columns of a span, made on a thread of their own.
+#[derive(Debug)]
+struct ColumnWorker {
+    blocks: SyncSender<Buffer>,
+    made: Receiver<Result<Vec<Column>, jird::Error>>,
+    /// Until it has ended too early.
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ColumnWorker {
+    fn start(plan: ColumnPlan) -> Result<Self, Error> {
+        let (blocks, received) = sync_channel::<Buffer>(1);
+        let (sender, made) = sync_channel(1);
+        let make = move || {
+            for block in received {
+                if sender.send(plan.build(&block)).is_err() {
+                    return;
+                }
+            }
+        };
+        Ok(Self { blocks, made, thread: Some(started("columns", make)?) })
+    }
+
+    /// Begins with the columns of a block.
+    fn begin(&self, block: Buffer) {
+        // The thread ends early only by a panic, which `finished` passes on.
+        let _ = self.blocks.send(block);
+    }
+
+    /// The columns of the block that was begun first and is not finished.
+    fn finished(&mut self) -> Result<Vec<Column>, jird::Error> {
+        self.made.recv().unwrap_or_else(|_| match self.thread.take().map(JoinHandle::join) {
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            _ => unreachable!("it ends when this is dropped"),
+        })
+    }
+}
+
+fn started<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>, Error> {
+    let thread = std::thread::Builder::new().name(name.into()).spawn(work);
+    thread.map_err(|error| Error::new(ErrorKind::Io(error.kind()), format!("cannot start a thread: {error}")))
+}
+
 /// The indexes of a span, made on a thread of their own.
 #[derive(Debug)]
 struct Indexes {
@@ -334,10 +399,7 @@ impl Indexes {
             }
             builder.finish()
         };
-        let thread = std::thread::Builder::new().name("index".into()).spawn(make);
-        let thread = thread
-            .map_err(|error| Error::new(ErrorKind::Io(error.kind()), format!("cannot start a thread: {error}")))?;
-        Ok(Self { blocks, thread })
+        Ok(Self { blocks, thread: started("index", make)? })
     }
 
     fn add(&self, block: Buffer) {
