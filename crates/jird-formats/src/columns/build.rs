@@ -146,7 +146,7 @@ impl ColumnBuilder {
             Builder::Float64(floats) => floats.append_value(value),
             Builder::Unsigned(floats) => floats.append_value(value + 0.0),
             Builder::Int64(ints) if value.fract() == 0.0 && value.abs() < INTEGER_MAX => {
-                ints.append_value(value as i64)
+                ints.append_value(value as i64);
             }
             _ => return false,
         }

@@ -14,7 +14,7 @@ fn paths() -> Vec<Path> {
 }
 
 /// The event of a number. Some spell a value in a way of their own, or have one of another kind, or a text that is new.
-fn event(number: u64, has_others: bool) -> String {
+fn event(number: u32, has_others: bool) -> String {
     let second =
         format!("2024-03-05T{:02}:{:02}:{:02}.{:03}Z", number / 3600 % 24, number / 60 % 60, number % 60, number % 997);
     let n = match number % 50 {
@@ -23,7 +23,7 @@ fn event(number: u64, has_others: bool) -> String {
         9 => "null".to_owned(),
         10 if has_others => "\"text\"".to_owned(),
         at if at % 3 == 0 => format!("{number}"),
-        _ => format!("{}", number as f64 / 8.0),
+        _ => format!("{}", f64::from(number) / 8.0),
     };
     let level = match number % 40 {
         1 => r#""Erro\u0072""#.to_owned(),
@@ -31,10 +31,10 @@ fn event(number: u64, has_others: bool) -> String {
         3 => "\"\"".to_owned(),
         at => format!("{:?}", ["Debug", "Information", "Zoë"][at as usize % 3]),
     };
-    let some = if number % 7 == 0 { ",\"some\":1e2" } else { "" };
+    let some = if number.is_multiple_of(7) { ",\"some\":1e2" } else { "" };
     format!(
         "{{\"@t\":\"{second}\",\"n\":{n},\"level\":{level},\"ok\":{},\"id\":\"{number:x}\"{some}}}\n",
-        number % 9 == 0
+        number.is_multiple_of(9)
     )
 }
 
