@@ -30,7 +30,8 @@ impl Default for Settings {
 /// Which fields are also stored as columns, so that a query that looks at nothing else reads no documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ColumnChoice {
-    /// In each span those that its events suggest: numbers, booleans, texts that repeat, and the time field.
+    /// In each span those that its events suggest: numbers, booleans, texts that repeat, and the time field if its texts do
+    /// not look alike, as the times themselves are there.
     #[default]
     Auto,
     /// These fields.

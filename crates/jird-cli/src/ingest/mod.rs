@@ -116,6 +116,10 @@ impl IngestArgs {
             [] => ColumnChoice::Auto,
             [word] if word == "auto" => ColumnChoice::Auto,
             [word] if word == "none" => ColumnChoice::NONE,
+            fields if fields.iter().any(|field| field == "auto" || field == "none") => {
+                let list = fields.join(",");
+                bail!("--column {list}: auto and none stand alone; a field of such a name is written /auto or /none")
+            }
             fields => ColumnChoice::Fields(fields.iter().map(|field| path_of(field)).collect::<Result<_>>()?),
         };
         settings.compression = match self.compression {

@@ -1,6 +1,7 @@
 //! Compaction: spans that overlap in time, or are small, become few that do neither.
 
 use crate::clean::care_lock;
+use crate::column::spread;
 use crate::error::{Damage, Damages, Error, ErrorKind};
 use crate::event::{Key, TextOrder};
 use crate::manifest::{Folder, Fresh, Manifest, SpanEntry};
@@ -149,7 +150,8 @@ fn compact_group(
     if last - base > u64::from(u32::MAX) {
         return Ok(());
     }
-    let mut merge = Merge { folder, settings, base, writer: None, made: Vec::new(), order: order(group) };
+    let (writer, made) = (None, Vec::new());
+    let mut merge = Merge { folder, settings, base, writer, made, order: order(group), sample: sample(&spans) };
     match merge.run(&spans) {
         Ok(()) => {}
         Err(Failed::Damage(damage)) => {
@@ -181,6 +183,27 @@ fn compact_group(
     Ok(())
 }
 
+/// Of some blocks of each span, about this many events are looked at, and of all together this many bytes at most.
+const SAMPLE_EVENTS: usize = 128;
+const SAMPLE_BYTES: usize = 1 << 20;
+
+/// Some events of the spans, by which columns are chosen. What cannot be read is told when it is merged.
+fn sample(spans: &[SpanFile]) -> Vec<u8> {
+    let (mut sample, mut text) = (Vec::new(), Vec::new());
+    for span in spans {
+        let blocks = span.table().blocks.len();
+        let mut some = vec![0, blocks / 2, blocks.saturating_sub(1)];
+        some.dedup();
+        for block in some.into_iter().filter(|block| *block < blocks) {
+            if sample.len() < SAMPLE_BYTES && span.read_documents(block, &mut text).is_ok() {
+                let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+                spread(lines.len(), SAMPLE_EVENTS).for_each(|number| sample.extend_from_slice(lines[number]));
+            }
+        }
+    }
+    sample
+}
+
 fn order(group: &[SpanEntry]) -> TextOrder {
     group.iter().fold(TextOrder::Empty, |order, span| order.and(span.order))
 }
@@ -203,6 +226,7 @@ struct Merge<'f> {
     writer: Option<SpanWriter>,
     made: Vec<(SpanEntry, Fresh)>,
     order: TextOrder,
+    sample: Vec<u8>,
 }
 
 impl Merge<'_> {
@@ -247,7 +271,8 @@ impl Merge<'_> {
             Some(writer) => writer,
             None => {
                 let fresh = Fresh::new(self.folder, self.folder.reserve()?);
-                self.writer.insert(SpanWriter::new(self.folder, fresh, self.settings, self.base, Effort::Compact)?)
+                let writer = SpanWriter::new(self.folder, fresh, self.settings, self.base, Effort::Compact)?;
+                self.writer.insert(writer.with_sample(self.sample.clone()))
             }
         };
         writer.push(key, event)?;

@@ -1,6 +1,6 @@
 //! Small columns next to the documents of a block, by which conditions are decided without looking at text.
 //!
-//! A [`ColumnPlan`] says which paths have a column in a span, and its type: doubles, texts or booleans. It
+//! A [`ColumnPlan`] says which paths have a column in a span, and its type: doubles, texts, words or booleans. It
 //! [builds](ColumnPlan::build) an Arrow array per path and block, which is stored next to the documents. [`Columns`]
 //! are such arrays, read back: they [`decide`](Columns::decide) which rows of the block cannot match.
 //!
@@ -16,7 +16,7 @@
 //!
 //! If columns show all that a reader looks at, its documents need not be read: [`Columns::write`] makes lines of the
 //! cells, `{"Level":"Error"}` for a document of half a kilobyte, in which the fields have the text that they have in the
-//! document. So nothing above knows of columns: it reads lines, which are shorter. [`ColumnFacts`] say whether the
+//! document. Readers of lines then know nothing of columns; others take [`Cells`]. [`ColumnFacts`] say whether the
 //! texts are known: whether each is what jird writes for its value (`1.50` is not, `1.5` is), and whether null stands
 //! for null or for a missing value. The few texts that are others stand in one more column, the spellings.
 
@@ -36,7 +36,7 @@ pub use cells::{Cell, Cells};
 pub use decide::Columns;
 pub(crate) use decide::is_exact;
 pub use fields::Fields;
-pub(crate) use suggest::suggest;
+pub(crate) use suggest::{spread, suggest};
 
 /// What numbers a field has, none of which loses anything as this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

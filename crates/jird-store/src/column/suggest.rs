@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
 /// About this many events are looked at.
-const SAMPLE: usize = 512;
+const SAMPLE: usize = 1024;
 /// No span has more columns than this.
 const COLUMNS_MAX: usize = 32;
 /// Fields are looked for in objects up to this depth, and not among more keys than this.
@@ -25,9 +25,8 @@ const FEW_TEXTS: usize = 16;
 /// and are trusted to be JSON; an error means that they are not. Parses a sample of them.
 pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Error> {
     let ends: Vec<usize> = memchr::memchr_iter(b'\n', lines).collect();
-    let step = ends.len().div_ceil(SAMPLE).max(1);
     let mut sample = Sample::default();
-    for number in (0..ends.len()).step_by(step) {
+    for number in spread(ends.len(), SAMPLE) {
         let start = number.checked_sub(1).map_or(0, |before| ends[before] + 1);
         let document = jird::parse(&lines[start..ends[number]])?;
         sample.object(document.root(), &Path::root(), 0);
@@ -40,6 +39,13 @@ pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Erro
     fields.sort_unstable_by_key(|(_, seen)| seen.number);
     fields.truncate(COLUMNS_MAX);
     Ok(fields.into_iter().map(|(path, _)| path).collect())
+}
+
+/// About `count` numbers below `len`, in order, at no regular distance: what repeats every so many events is met, too.
+pub(crate) fn spread(len: usize, count: usize) -> impl Iterator<Item = usize> {
+    let step = len.div_ceil(count.max(1)).max(1);
+    let turn = |number: usize| number.wrapping_mul(0x9e37_79b1) >> 16;
+    (0..len).step_by(step).enumerate().map(move |(number, at)| (at + turn(number) % step).min(len - 1))
 }
 
 #[derive(Default)]
@@ -63,9 +69,14 @@ struct Seen {
 
 impl Sample {
     fn object(&mut self, object: Value<'_>, path: &Path, depth: usize) {
+        let mut seen = HashSet::new();
         for (key, value) in object.entries() {
             let Some(key) = key.as_str() else { continue };
             let path = path.clone().key(&*key);
+            // The first of several members with one key counts.
+            if !seen.insert(key) {
+                continue;
+            }
             if value.kind() == Kind::Object && depth < DEPTH_MAX {
                 self.object(value, &path, depth + 1);
                 continue;
@@ -127,6 +138,16 @@ mod tests {
         assert_eq!(found, ["/@t", "/level", "/in/ms", "/in/ok"]);
         assert_eq!(named(suggest(b"1\n[2]\n\"x\"\n", &time).unwrap()), [""; 0]);
         assert_eq!(named(suggest(b"", &time).unwrap()), [""; 0]);
+    }
+
+    #[test]
+    fn what_repeats_is_met_at_any_distance() {
+        for every in 2..40 {
+            let met = spread(4000, 1024).filter(|number| number % every == 1).count();
+            assert!(met * every > 400, "{every}: {met}");
+        }
+        assert_eq!(spread(5, 10).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        assert_eq!(spread(0, 10).count(), 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Columns of few texts: a number per row, and the texts once per span.
 //!
-//! The texts are those of the span's first block. A later event with another one has it among the spellings.
+//! The texts are those of some events of the span. An event with another one has it among the spellings.
 
 use super::texts;
 use arrow_array::StringArray;

@@ -312,33 +312,55 @@ impl Text {
         cut.is_within(whole).then_some(whole)
     }
 
-    /// What numbers the events of this text have at a path, or more than that if the window cuts a span; `None` if they are
-    /// not known. Reads the tables of all spans.
+    /// What numbers the events of this text have at a path; `None` if they are not known, or if there are no events. Reads
+    /// the tables of all spans.
     pub fn numbers(&self, path: &Path) -> Option<Numbers> {
-        let units = self.sections.iter().flat_map(|section| &section.units);
-        let numbers = units.map(|unit| match unit.home {
-            UnitHome::Span(span) => self.snapshot.0.spans[span].numbers(path),
-            UnitHome::Recent(_) => None,
-        });
-        numbers.collect::<Option<Vec<_>>>()?.into_iter().max()
+        let spans = &self.snapshot.0.spans;
+        // In the blocks that are here whole, and in those with some events elsewhere.
+        let (mut whole, mut cut) = (None, None);
+        for (number, section) in self.sections.iter().enumerate() {
+            if section.is_cut() {
+                for (home, is_whole) in self.blocks_of_cut(number) {
+                    let Home::Span(span, block) = home else { return None };
+                    let all = if is_whole { &mut whole } else { &mut cut };
+                    *all = (*all).max(Some(spans[span].block_numbers(path, block)?));
+                }
+                continue;
+            }
+            for unit in &section.units {
+                let UnitHome::Span(span) = unit.home else { return None };
+                whole = whole.max(Some(spans[span].numbers(path)?));
+            }
+        }
+        // The numbers with a point may be those elsewhere.
+        if cut > whole { cut.filter(|numbers| *numbers == Numbers::Integers) } else { whole }
+    }
+
+    /// The blocks of a section, which is cut, and whether all of their events are in this text.
+    fn blocks_of_cut(&self, section: usize) -> impl Iterator<Item = (Home, bool)> {
+        let mut pieces: HashMap<Home, usize> = HashMap::new();
+        for piece in self.opened(section).iter().flat_map(|block| &block.pieces) {
+            *pieces.entry(piece.home).or_default() += piece.rows.len();
+        }
+        pieces.into_iter().map(|(home, events)| match home {
+            Home::Span(span, block) => {
+                (home, events as u64 == self.snapshot.0.spans[span].table().blocks[block].events)
+            }
+            Home::Recent(_) => (home, false),
+        })
     }
 
     /// The kinds in the blocks of a section that are in this text whole, and those in the blocks that are not.
     fn kinds_of_cut(&self, section: usize, path: &Path) -> Option<(FieldKinds, FieldKinds)> {
         let state = &*self.snapshot.0;
         let mut spans: HashMap<usize, Vec<Option<FieldKinds>>> = HashMap::new();
-        let mut pieces: HashMap<Home, usize> = HashMap::new();
-        for piece in self.opened(section).iter().flat_map(|block| &block.pieces) {
-            *pieces.entry(piece.home).or_default() += piece.rows.len();
-        }
         let (mut whole, mut cut) = (FieldKinds::NONE, FieldKinds::NONE);
-        for (home, events) in pieces {
+        for (home, is_whole) in self.blocks_of_cut(section) {
             let Home::Span(span, block) = home else { return None };
             if let Entry::Vacant(entry) = spans.entry(span) {
                 entry.insert(state.spans[span].block_kinds(path)?);
             }
             let kinds = spans[&span].get(block).copied()??;
-            let is_whole = events as u64 == state.spans[span].table().blocks[block].events;
             let all = if is_whole { &mut whole } else { &mut cut };
             *all = all.with(kinds);
         }

@@ -142,15 +142,7 @@ impl SpanFile {
             }
             Err(fault) => {
                 self.note_span(format!("{fault}; neither can its indexes be read"), self.entry.events);
-                Table {
-                    base: 0,
-                    arrival_last: 0,
-                    compression: Compression::None,
-                    columns: Vec::new(),
-                    words: Vec::new(),
-                    has_auto_columns: false,
-                    blocks: Vec::new(),
-                }
+                Table::without_blocks(0, Compression::None)
             }
         }
     }
@@ -195,13 +187,18 @@ impl SpanFile {
 
     /// What numbers the events have at a path, which is a column of all blocks. `None` if it is not known.
     pub(crate) fn numbers(&self, path: &jird::Path) -> Option<Numbers> {
-        let table = self.table();
-        let column = table.columns.iter().position(|(other, kind)| other == path && *kind == ColumnType::Number)?;
-        let numbers = table.blocks.iter().map(|block| block.facts.get(column)?.numbers());
+        let numbers = (0..self.table().blocks.len()).map(|block| self.block_numbers(path, block));
         numbers.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
-    /// The same, block by block.
+    /// The same of a block.
+    pub(crate) fn block_numbers(&self, path: &jird::Path, block: usize) -> Option<Numbers> {
+        let table = self.table();
+        let column = table.columns.iter().position(|(other, kind)| other == path && *kind == ColumnType::Number)?;
+        table.blocks[block].facts.get(column)?.numbers()
+    }
+
+    /// The kinds of values at a path, block by block.
     pub(crate) fn block_kinds(&self, path: &jird::Path) -> Option<Vec<Option<FieldKinds>>> {
         self.index()?.block_kinds(path).ok()
     }

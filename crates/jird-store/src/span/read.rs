@@ -74,11 +74,13 @@ impl SpanFile {
 
     /// The type of a path's column in a block, and what it shows. The column `time` may stand for the time field.
     fn column(&self, block: usize, path: &Path) -> Option<(ColumnType, ColumnFacts)> {
+        if self.time_width(path).is_some() {
+            return Some((ColumnType::Text, ColumnFacts::WHOLE));
+        }
         let table = self.table();
         let mut columns = table.columns.iter().zip(&table.blocks[block].facts);
         let column = columns.find(|((other, kind), _)| other == path && *kind != ColumnType::Spellings);
-        let time = || self.time_width(path).map(|_| (ColumnType::Text, ColumnFacts::WHOLE));
-        column.map(|((_, kind), facts)| (*kind, *facts)).or_else(time)
+        column.map(|((_, kind), facts)| (*kind, *facts))
     }
 
     /// Reads the columns of a condition and of some paths. `None` if they cannot be read, which is noted.
@@ -119,7 +121,9 @@ impl SpanFile {
         };
         let ranges: Vec<_> = layout.others.iter().map(within).collect::<Option<_>>()?;
         let (paths, types): (Vec<_>, Vec<_>) = self.table().columns.iter().cloned().unzip();
-        let is_looked_at: Vec<bool> = paths.iter().map(|path| looked_at.contains(&path)).collect();
+        // A column of the time field may be there as well.
+        let is_looked_at = |path: &Path| looked_at.contains(&path) && self.time_width(path).is_none();
+        let is_looked_at: Vec<bool> = paths.iter().map(is_looked_at).collect();
         let mut of_facts = is_looked_at.iter().zip(&entry.facts);
         let is_spelled = of_facts.any(|(is_looked_at, facts)| *is_looked_at && facts.is_spelled());
         let is_wanted = |number: usize| match types[number] {
@@ -131,7 +135,7 @@ impl SpanFile {
         let columns = buffers.read(&types, &entry.facts, is_wanted)?;
         let mut columns: Vec<_> = columns.into_iter().map(|(number, column)| (paths[number].clone(), column)).collect();
         for path in looked_at {
-            if let Some(width) = self.time_width(path).filter(|_| !columns.iter().any(|(other, _)| other == *path)) {
+            if let Some(width) = self.time_width(path) {
                 let mut times = Vec::new();
                 let bytes = head.get(layout.times.clone())?;
                 arrow::unpack(bytes, layout.compression, rows.checked_mul(8)?, &mut times)?;

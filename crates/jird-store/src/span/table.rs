@@ -81,6 +81,19 @@ impl BlockEntry {
 }
 
 impl Table {
+    /// A table of no blocks, to whose arrival numbers `base` is added.
+    pub(crate) fn without_blocks(base: u64, compression: Compression) -> Self {
+        Self {
+            base,
+            arrival_last: base,
+            compression,
+            columns: Vec::new(),
+            words: Vec::new(),
+            has_auto_columns: false,
+            blocks: Vec::new(),
+        }
+    }
+
     pub(crate) fn write(&self) -> String {
         let mut out = Vec::with_capacity(200 + 200 * self.blocks.len());
         write_object(&mut out, |table| {

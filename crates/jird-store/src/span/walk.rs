@@ -5,7 +5,6 @@ use super::rows::{Fault, rows_of};
 use super::{BLOCK_BYTES_MAX, BlockEntry, Table};
 use crate::files::{Input, checksum, has_checksum, read_exact};
 use crate::manifest::SpanEntry;
-use crate::settings::Compression;
 
 /// The longest footer and the longest metadata of a message.
 const FOOTER_BYTES_MAX: u64 = 64 << 20;
@@ -70,7 +69,9 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
     let mut head = Vec::new();
     let base = base_of(input)?;
     loop {
-        read_exact(input, at, 8, &mut head).ok()?;
+        if read_exact(input, at, 8, &mut head).is_err() {
+            return table;
+        }
         let len = u64::from(u32::from_le_bytes(head[4..8].try_into().ok()?));
         if len == 0 || len > FOOTER_BYTES_MAX || head[..4] != [0xff; 4] {
             return table;
@@ -85,31 +86,15 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
             continue;
         };
         let Some(block) = walked_block(input, at, &layout, base, file_bytes) else { return table };
-        let table = table.get_or_insert_with(|| Table {
-            base,
+        let found = table.get_or_insert_with(|| Table {
             arrival_last: base + u64::from(u32::MAX),
-            compression: layout.compression,
-            columns: Vec::new(),
-            words: Vec::new(),
-            has_auto_columns: false,
-            blocks: Vec::new(),
+            ..Table::without_blocks(base, layout.compression)
         });
-        if table.blocks.last().is_some_and(|before| before.last > block.first) {
-            return Some(std::mem::replace(
-                table,
-                Table {
-                    base,
-                    arrival_last: base,
-                    compression: Compression::None,
-                    columns: Vec::new(),
-                    words: Vec::new(),
-                    has_auto_columns: false,
-                    blocks: Vec::new(),
-                },
-            ));
+        if found.blocks.last().is_some_and(|before| before.last > block.first) {
+            return table;
         }
         at = block.end();
-        table.blocks.push(block);
+        found.blocks.push(block);
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct SpanWriter {
     /// Makes the columns, if there are some.
     columns: Option<ColumnWorker>,
     table: Table,
+    /// Some of the events, by which columns are chosen; without them, those of the first block.
+    sample: Vec<u8>,
     indexes: Indexes,
     /// Bytes of all events.
     text_bytes: u64,
@@ -113,17 +115,18 @@ impl SpanWriter {
             waiting: None,
             columns: None,
             table: Table {
-                base,
-                arrival_last: base,
-                compression: settings.compression,
-                columns: Vec::new(),
-                words: Vec::new(),
                 has_auto_columns: settings.columns == ColumnChoice::Auto,
-                blocks: Vec::new(),
+                ..Table::without_blocks(base, settings.compression)
             },
+            sample: Vec::new(),
             indexes: Indexes::start()?,
             text_bytes: 0,
         })
+    }
+
+    /// The same, whose columns suit these events, each with its line feed.
+    pub(crate) fn with_sample(self, sample: Vec<u8>) -> Self {
+        Self { sample, ..self }
     }
 
     /// Adds an event with its line feed. Its key is higher than that of the event before it.
@@ -158,7 +161,8 @@ impl SpanWriter {
         offsets.push(text.len() as i32);
         let block = ClosedBlock { text: Buffer::from_vec(text), offsets, times, arrivals };
         if self.arrow.is_none() {
-            let begun = Arrow::begin(&self.settings, self.effort, self.table.base, &block.text);
+            let sample = if self.sample.is_empty() { &block.text[..] } else { &self.sample };
+            let begun = Arrow::begin(&self.settings, self.effort, self.table.base, sample);
             let begun = begun.map_err(|error| refused(&self.path, &error))?;
             if let Some(plan) = begun.plan.clone() {
                 (self.table.columns, self.table.words) = (plan.columns(), plan.words());
@@ -260,7 +264,7 @@ impl SpanWriter {
 }
 
 impl Arrow {
-    /// Begins a file whose columns have the types that fit the first block.
+    /// Begins a file whose columns suit these events.
     fn begin(settings: &Settings, effort: Effort, base: u64, lines: &[u8]) -> Result<Self, ArrowError> {
         let failed = |error: jird::Error| ArrowError::JsonError(error.to_string());
         let paths = match &settings.columns {

@@ -2,6 +2,7 @@
 
 use super::open::marked;
 use super::{Pending, WriterState};
+use crate::column::spread;
 use crate::error::Error;
 use crate::event::{Clip, TextOrder, sorted_rows};
 use crate::manifest::{Fresh, Manifest};
@@ -54,7 +55,14 @@ impl WriterState {
             let mut span = None;
             if let Some(base) = base {
                 let fresh = Fresh::new(&self.folder, self.reserve()?);
-                let mut writer = SpanWriter::new(&self.folder, fresh, &self.settings, base, Effort::Seal)?;
+                let mut sample = Vec::new();
+                for number in spread(rows.len(), SAMPLE_EVENTS) {
+                    if sample.len() < SAMPLE_BYTES {
+                        sample.extend_from_slice(rows[number].text(&job.batches));
+                    }
+                }
+                let writer = SpanWriter::new(&self.folder, fresh, &self.settings, base, Effort::Seal)?;
+                let mut writer = writer.with_sample(sample);
                 rows.iter().try_for_each(|row| writer.push(row.key, row.text(&job.batches)))?;
                 span = Some(writer.finish(order)?);
                 self.folder.sync()?;
@@ -114,6 +122,10 @@ impl WriterState {
         }
     }
 }
+
+/// The columns of a span are chosen by about this many events, which have about this many bytes at most.
+const SAMPLE_EVENTS: usize = 1024;
+const SAMPLE_BYTES: usize = 1 << 20;
 
 /// What became of a new span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

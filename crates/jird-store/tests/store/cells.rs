@@ -190,6 +190,62 @@ fn columns_tell_what_numbers_there_are() {
 }
 
 #[test]
+fn numbers_of_a_window_are_those_of_its_events() {
+    let scratch = Scratch::new();
+    let store = Store::create(scratch.path(), &Settings::default()).unwrap().with_block_bytes(500);
+    let writer = store.writer(&options(500_000)).unwrap();
+    let event = |at: u32| format!("{{\"@t\":{at},\"n\":{}}}\n", if at == 150 { "1.5".into() } else { at.to_string() });
+    append(&writer, &(0..200).map(event).collect::<String>());
+    writer.seal().unwrap();
+    writer.finish().unwrap();
+    let numbers = |since: i64, until: i64| {
+        let window = Window { since: Some(since * 1_000_000_000), until: Some(until * 1_000_000_000) };
+        store.snapshot().unwrap().text(window).unwrap().numbers(&Path::root().key("n"))
+    };
+    let check = || {
+        for since in 0..200 {
+            for until in [since + 1, since + 3, since + 60, 200] {
+                let has_float = (since..until).contains(&150);
+                let expected = if has_float { Numbers::Floats } else { Numbers::Integers };
+                let found = numbers(since, until);
+                // Of a block that is cut it may not be known which of its events have a point.
+                assert!(found == Some(expected) || found.is_none(), "{since} {until} {found:?}");
+            }
+        }
+        assert_eq!((numbers(0, 200), numbers(0, 60)), (Some(Numbers::Floats), Some(Numbers::Integers)));
+    };
+    check();
+    store.retain(3_000_000_000).unwrap();
+    check();
+}
+
+#[test]
+fn a_column_of_the_time_field_may_be_there_as_well() {
+    let scratch = Scratch::new();
+    let columns = ["@t", "n"].map(|key| Path::root().key(key)).to_vec();
+    let settings = Settings { columns: ColumnChoice::Fields(columns), ..Settings::default() };
+    let store = filled(&scratch, &settings, false);
+    let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+    for wanted in [&paths()[..1], &paths()[..2]] {
+        let (found, by_cells) = cells(&text, wanted, None);
+        assert!(by_cells > 0 && found.len() == 4000);
+        assert!(found.iter().all(|row| row[0].starts_with("\"2024-03-05T")));
+    }
+    assert_eq!(store.snapshot().unwrap().damage(), []);
+    // Of two members with one key, the first has the time.
+    let scratch = Scratch::new();
+    let store = Store::create(scratch.path(), &Settings::default()).unwrap();
+    let writer = store.writer(&options(500_000)).unwrap();
+    append(&writer, "{\"@t\":\"2024-03-05T07:00:00Z\",\"@t\":\"x\"}\n{\"@t\":\"2024-03-05T07:00:02Z\"}\n");
+    writer.seal().unwrap();
+    writer.finish().unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let found = cells(&snapshot.text(Window::ALL).unwrap(), &paths()[..1], None);
+    assert_eq!(found, (vec![vec!["\"2024-03-05T07:00:00Z\"".into()], vec!["\"2024-03-05T07:00:02Z\"".into()]], 1));
+    assert_eq!((store.info().unwrap().columns(), snapshot.damage()), (vec![], vec![]));
+}
+
+#[test]
 fn a_store_without_columns_gives_no_cells() {
     let scratch = Scratch::new();
     let settings = Settings { columns: ColumnChoice::NONE, ..Settings::default() };

@@ -378,3 +378,34 @@ fn a_rebuilt_store_has_the_settings_that_its_files_show() {
     Store::restore(scratch.path()).unwrap().unwrap();
     assert_eq!(Store::open(scratch.path()).unwrap().settings(), &settings);
 }
+
+#[test]
+fn the_longer_the_part_of_a_span_that_is_left_the_more_is_read() {
+    let scratch = Scratch::new();
+    let store = Store::create(scratch.path(), &Settings::default()).unwrap().with_block_bytes(150);
+    let writer = store.writer(&options(500_000)).unwrap();
+    append(&writer, &(0..40).map(|number| event(number, number)).collect::<String>());
+    writer.seal().unwrap();
+    writer.finish().unwrap();
+    let named = |end: &str| {
+        let names = fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path());
+        names.into_iter().find(|path| path.to_string_lossy().ends_with(end)).unwrap()
+    };
+    let (span, index) = (named(".arrow"), named(".index"));
+    fs::write(index, b"").unwrap();
+    let whole = fs::read(&span).unwrap();
+    let mut before = 0;
+    for len in (0..whole.len()).step_by(4) {
+        fs::write(&span, &whole[..len]).unwrap();
+        let text = Store::open(scratch.path()).unwrap().snapshot().unwrap().text(Window::ALL).unwrap();
+        let mut lines = Vec::new();
+        let mut events = 0;
+        for block in text.blocks() {
+            text.read(block, None, &mut lines).unwrap();
+            events += lines.iter().filter(|byte| **byte == b'\n').count();
+        }
+        assert!(events >= before, "{len}: {events} after {before}");
+        before = events;
+    }
+    assert_eq!(before, 40);
+}
