@@ -32,7 +32,7 @@ pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Erro
         sample.object(document.root(), &Path::root(), 0);
         sample.events += 1;
     }
-    let mut fields: Vec<(Path, Seen)> = sample.fields.into_iter().collect();
+    let mut fields: Vec<(Path, FieldSample)> = sample.fields.into_iter().collect();
     fields.retain(|(path, seen)| seen.has_column(sample.events, path == time_field));
     // The column `time` stands for texts of one width.
     fields.retain(|(path, seen)| path != time_field || seen.width.is_none_or(|width| width == 0));
@@ -51,12 +51,12 @@ pub(crate) fn spread(len: usize, count: usize) -> impl Iterator<Item = usize> {
 #[derive(Default)]
 struct Sample {
     events: usize,
-    fields: HashMap<Path, Seen>,
+    fields: HashMap<Path, FieldSample>,
 }
 
 /// What a field had in the sample.
 #[derive(Default)]
-struct Seen {
+struct FieldSample {
     /// Its place among the fields, by the first event that has it.
     number: usize,
     values: usize,
@@ -85,7 +85,7 @@ impl Sample {
             if number == KEYS_MAX && !self.fields.contains_key(&path) {
                 continue;
             }
-            let seen = self.fields.entry(path).or_insert_with(|| Seen { number, ..Seen::default() });
+            let seen = self.fields.entry(path).or_insert_with(|| FieldSample { number, ..FieldSample::default() });
             match value.kind() {
                 Kind::Number | Kind::Bool => seen.values += 1,
                 Kind::String => seen.add_text(value),
@@ -95,7 +95,7 @@ impl Sample {
     }
 }
 
-impl Seen {
+impl FieldSample {
     fn add_text(&mut self, value: Value<'_>) {
         let Some(text) = value.as_str().filter(|text| text.len() <= TEXT_MAX) else { return };
         let mut hasher = DefaultHasher::new();
