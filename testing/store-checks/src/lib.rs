@@ -117,7 +117,7 @@ fn check(field: Field<'_>) {
     }
 }
 
-/// Reads the blocks that may match, as documents and where columns answer, and looks at fields of their events.
+/// Reads the blocks that may match, as documents, as lines where columns answer, and as cells, and looks at fields of their events.
 fn read(snapshot: &Snapshot, window: Window, paths: &[Path], condition: Option<&Condition>) {
     let text = snapshot.text(window).expect("it never fails");
     let projection = Projection::new(paths);
@@ -129,6 +129,13 @@ fn read(snapshot: &Snapshot, window: Window, paths: &[Path], condition: Option<&
             let facts = text.block(id);
             assert!(at <= facts.offset && facts.offset < text.bytes(), "{facts:?} after {at} of {}", text.bytes());
             at = facts.offset;
+            for count in 0..=paths.len() {
+                for cells in text.read_cells(id, &paths[..count], condition).into_iter().flatten() {
+                    let mut json = Vec::new();
+                    (0..count).for_each(|column| cells.each(column, |cell| cell.write(&mut json)));
+                    assert!(std::str::from_utf8(&json).is_ok(), "cells that are no UTF-8");
+                }
+            }
             for fields in [None, fields.as_ref()] {
                 let read = match fields {
                     Some(fields) => text.read_fields(id, fields, condition, &mut lines).map(drop),
@@ -146,7 +153,7 @@ fn read(snapshot: &Snapshot, window: Window, paths: &[Path], condition: Option<&
         }
     }
     for path in paths {
-        let _ = (text.kinds(path), text.is_ordered_by(path));
+        let _ = (text.kinds(path), text.numbers(path), text.is_ordered_by(path));
     }
 }
 
