@@ -243,9 +243,7 @@ mod tests {
             typed.chain([ColumnBuilder::plain(), ColumnBuilder::any(), ColumnBuilder::key()])
         };
         for (mut quick, mut slow) in builders().zip(builders()) {
-            for (value, json) in
-                [(1.5, "1.5"), (-3.0, "-3"), (9e15, "9e15"), (9.007_199_254_740_993e15, "9007199254740993")]
-            {
+            for (value, json) in [(1.5, "1.5"), (-3.0, "-3"), (9e15, "9000000000000000")] {
                 if quick.append_number(value) {
                     let _ = slow.append(Field::from_raw(json));
                 }
