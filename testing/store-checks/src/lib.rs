@@ -117,7 +117,8 @@ fn check(field: Field<'_>) {
     }
 }
 
-/// Reads the blocks that may match, as documents, as lines where columns answer, and as cells, and looks at fields of their events.
+/// Reads the blocks that may match, as documents, as lines where columns answer, and as cells, and looks at fields of
+/// their events.
 fn read(snapshot: &Snapshot, window: Window, paths: &[Path], condition: Option<&Condition>) {
     let text = snapshot.text(window).expect("it never fails");
     let projection = Projection::new(paths);

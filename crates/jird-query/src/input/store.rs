@@ -314,7 +314,7 @@ pub(crate) struct StorePieces<'s> {
     range: Range<u64>,
     /// The fields that are read, if columns may have them.
     fields: Option<Arc<Fields>>,
-    /// Who takes cells at some paths where columns know them.
+    /// The paths whose cells are wanted in place of lines, and what takes them.
     cells: Option<(&'s [Path], TakeCells<'s>)>,
     sections: Range<usize>,
     /// Of the section that is read.

@@ -6,11 +6,12 @@
 //! If the rows keep the order of the input, [`drive`] reads the ranges of a file on all threads. If they may come in any
 //! order, others cut the files, and each part is scanned by one thread.
 
+use super::origin::Origin;
 use super::read::{ReadCounts, Reader};
 use super::shared::{ColumnSpec, TableScan, VirtualColumn, note};
 use super::watch::Extent;
 use crate::base::error::Error;
-use crate::input::{BlockSelection, Input, InputFile, Joined, TakeCells};
+use crate::input::{BlockSelection, Input, InputFile, TakeCells};
 use crate::scan::bad::{BadPart, BadSink};
 use crate::scan::cells::CellAppender;
 use crate::sql::{Rep, each_slot, map_slots};
@@ -367,18 +368,6 @@ struct Rows<'p> {
     places: Vec<i64>,
 }
 
-/// Where a record is from, as JSON.
-#[derive(Default)]
-struct Origin {
-    file: String,
-    line: String,
-    /// The JSON of each column whose value the folders of the file give; it is empty for what is missing.
-    folders: Vec<Option<String>>,
-    record: Joined,
-    /// For the last piece of a store: its offset, the events before it, and the lines that were counted before it.
-    piece: Option<(u64, u64, u64)>,
-}
-
 type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
 
 impl<'p> Worker<'p> {
@@ -406,7 +395,7 @@ impl<'p> Worker<'p> {
         let tally = &plan.shared.tally;
         let counts_only = plan.counts_only(file);
         if let Some(told) = &mut rows.told {
-            told.take_file(file, plan);
+            told.take_file(file, plan.columns.iter().map(|(_, column)| &plan.shared.columns[*column].path));
         }
         let is_live = !file.is_rereadable();
         let interrupt = reader.interrupt().clone();
@@ -491,48 +480,6 @@ impl<'p> Worker<'p> {
     }
 }
 
-impl Origin {
-    /// Tells what all records of a file have in common.
-    fn take_file(&mut self, file: &InputFile, plan: &Plan) {
-        self.file = jird::hooks::quoted(&file.shown());
-        let path = |(_, column): &(usize, usize)| &plan.shared.columns[*column].path;
-        let columns = plan.columns.iter().map(path);
-        self.folders = columns.map(|path| file.of_folder(path).map(|field| field.raw().to_owned())).collect();
-        self.record = file.joined();
-    }
-
-    /// Tells the line of the record that begins at byte `at` of a piece. In a store, it is the place of the event in
-    /// the text of the window; some blocks of that text were not read.
-    fn take_line(&mut self, file: &InputFile, piece: &LinePiece<'_>, at: usize) {
-        let line = match file.store_text() {
-            Some(store) => {
-                let known = self.piece.filter(|(offset, ..)| *offset == piece.offset());
-                let (_, events, lines) = *self.piece.insert(known.unwrap_or_else(|| {
-                    (piece.offset(), store.events_before_block(piece.offset()), piece.lines_before(0))
-                }));
-                events + (piece.lines_before(at) - lines)
-            }
-            None => piece.lines_before(at),
-        };
-        self.line = (line + 1).to_string();
-    }
-
-    /// The field, or what a column tells in its place.
-    fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
-        match told {
-            Some(VirtualColumn::File) if field.kind().is_none() => Field::from_raw(&self.file),
-            Some(VirtualColumn::Line) if field.kind().is_none() => Field::from_raw(&self.line),
-            Some(VirtualColumn::Folder) => match self.folders[column].as_deref() {
-                Some("") => Field::MISSING,
-                Some(json) => Field::from_raw(json),
-                None => field,
-            },
-            Some(VirtualColumn::Record) => self.record.of(field),
-            Some(VirtualColumn::File | VirtualColumn::Line) | None => field,
-        }
-    }
-}
-
 impl Rows<'_> {
     /// Checks what a schema says of the fields. Returns a message about the first value that does not fit.
     fn check(&self, row: &Match<'_, '_>) -> Result<(), String> {
@@ -586,7 +533,7 @@ impl Rows<'_> {
         plan.columns.iter().all(|(slot, column)| appender.fit(&plan.shared.columns[*column], cells, *slot))
     }
 
-    /// Appends the rows of a block, all of which match and [fit](Self::fit).
+    /// Appends the rows of a block: they match, and they [fit](Self::fit).
     fn take_cells(&mut self, cells: &Cells, emit: &mut Emit<'_>) -> ControlFlow<()> {
         let Self { plan, builders, appender, unseen, .. } = self;
         unseen.retain(|slot| {

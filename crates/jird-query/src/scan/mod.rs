@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! read, batches   records of a file, and batches of them
-//! cells           what a store's columns have, as arrays
+//! cells, origin   values that do not come from lines: those of a store's columns, and where a record is from
 //! shared, watch   what all scans of a table share, and the types that they meet
 //! bad             bad records
 //! table           a scan as a table of DataFusion's
@@ -11,6 +11,7 @@
 pub(crate) mod bad;
 mod batches;
 mod cells;
+mod origin;
 mod read;
 mod shared;
 #[cfg(feature = "sql")]

@@ -168,12 +168,12 @@ impl Reader {
         };
         let read = |part: Part<'_>| lines.read(part, counting, (projection, filter), visit, bad, end);
         let read = run(file, range, wanted, (chosen.as_deref(), projection.paths(), cells), read)?;
-        // Who takes cells ends early when it is interrupted.
+        // An interrupt also ends a read of cells, without an error.
         interrupt.check()?;
         Ok(read)
     }
 
-    /// Whether the query is interrupted.
+    /// Tells whether the query is interrupted.
     pub(crate) fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }

@@ -167,7 +167,7 @@ impl Types {
     }
 }
 
-/// What is observed of values of these kinds; `None` if there are numbers of which nothing else is known.
+/// What is observed of values of these kinds; `None` if there are numbers, and it is not known which.
 fn of_kinds(kinds: FieldKinds, numbers: impl Fn() -> Option<Numbers>) -> Option<Accumulator> {
     const EXAMPLES: [(FieldKinds, &str); 5] = [
         (FieldKinds::NULL, "null"),

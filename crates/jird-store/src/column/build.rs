@@ -86,7 +86,7 @@ impl ColumnPlan {
         Self { projection: Projection::new(paths), types: types.to_vec(), words }
     }
 
-    /// Columns of the types that most values have in some documents, such as those of a span's first block. Values of
+    /// Columns of the types that most values have in some documents, such as a sample of a span. Values of
     /// other types have no room in the columns. `lines` ends each document with a line feed and is trusted to be JSON;
     /// an error means that it is not.
     pub fn choose(paths: &[Path], lines: &[u8]) -> Result<Self, Error> {

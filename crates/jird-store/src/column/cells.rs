@@ -92,7 +92,7 @@ impl Cells {
     /// Calls `each` with the cells of a column, in the order of the events.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// If there are fewer columns.
     pub fn each(&self, column: usize, each: impl FnMut(Cell<'_>)) {
         let found = self.columns.of_path(&self.paths[column]);
         match found.and_then(|found| Some((found, super::decide::typed(found)?))) {

@@ -199,7 +199,7 @@ pub(crate) fn is_exact(condition: &Condition, column: impl Fn(&Path) -> Option<(
     }
     of(condition.root(), &|leaf| {
         let known = condition.paths().get(leaf.on.slot).and_then(&column);
-        // A comparison of two fields may meet values of different kinds, of which the engine keeps a count.
+        // Two fields may have values of different kinds. The engine counts such comparisons, and columns do not.
         known.is_some_and(|(kind, facts)| leaf.other.is_none() && cell::is_exact(leaf, kind, facts))
     })
 }

@@ -38,7 +38,7 @@ pub(crate) use decide::is_exact;
 pub use fields::Fields;
 pub(crate) use suggest::{spread, suggest};
 
-/// What numbers a field has, none of which loses anything as this type.
+/// The type that keeps all numbers of a field exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Numbers {
     /// Integers of at most 2⁵³, or none.

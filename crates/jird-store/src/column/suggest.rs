@@ -1,5 +1,5 @@
-//! Which fields of a span have a column if nobody says so: those that queries count, group and compare by, as far as that
-//! can be seen in its first events, and that take little room.
+//! Chooses the columns of a span from some of its events: fields that queries are likely to count, group and compare by,
+//! and that take little room.
 
 use super::TEXT_MAX;
 use crate::time;
@@ -41,7 +41,8 @@ pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Erro
     Ok(fields.into_iter().map(|(path, _)| path).collect())
 }
 
-/// About `count` numbers below `len`, in order, at no regular distance: what repeats every so many events is met, too.
+/// About `count` numbers below `len`, in order. Their distances vary, so that a sample does not miss what comes with
+/// every fourth event, for example.
 pub(crate) fn spread(len: usize, count: usize) -> impl Iterator<Item = usize> {
     let step = len.div_ceil(count.max(1)).max(1);
     let turn = |number: usize| number.wrapping_mul(0x9e37_79b1) >> 16;

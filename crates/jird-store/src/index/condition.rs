@@ -102,7 +102,7 @@ impl Condition {
 impl Node {
     /// A part that never holds.
     pub(crate) const NEVER: Self = Self::Any(Vec::new());
-    /// A part that always holds. A part of which that is not known is a leaf.
+    /// A part that always holds. Columns rely on it, so a part that only may hold has to be a leaf.
     pub(crate) const ALWAYS: Self = Self::All(Vec::new());
 
     fn slots(&self, out: &mut Vec<usize>) {

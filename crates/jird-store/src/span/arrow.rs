@@ -102,7 +102,7 @@ pub(super) fn batch_start(file: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// The length of a message that is no record batch, whose metadata stand here.
+/// The length of a message that is not a record batch. `message` begins with its metadata.
 pub(super) fn other_message_len(message: &[u8]) -> Option<usize> {
     let (len, rest) = message.strip_prefix(&CONTINUATION)?.split_first_chunk::<4>()?;
     let len = usize::try_from(i32::from_le_bytes(*len)).ok()?;

@@ -88,7 +88,12 @@ impl SpanFile {
         let entry = &self.table().blocks[block];
         let [head_sum, _, tail_sum] = entry.sums?;
         let slots = condition.into_iter().flat_map(Condition::paths);
-        let looked_at: Vec<&Path> = slots.chain(paths).collect();
+        let mut looked_at: Vec<&Path> = Vec::new();
+        for path in slots.chain(paths) {
+            if !looked_at.contains(&path) {
+                looked_at.push(path);
+            }
+        }
         let read = || {
             let (mut head, mut tail) = (Vec::new(), Vec::new());
             self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut head)?;
@@ -103,8 +108,7 @@ impl SpanFile {
         read().map_err(|fault| self.note_columns(block, &fault)).ok()
     }
 
-    /// The columns at which somebody looks, and the spellings if these have some. `tail` may be empty if nobody looks at
-    /// what is in it.
+    /// The columns of these paths, and the spellings if they have some. `tail` is empty if none of them is in it.
     fn columns_of(&self, block: usize, head: &[u8], tail: &[u8], looked_at: &[&Path]) -> Option<Columns> {
         let entry = &self.table().blocks[block];
         let layout = arrow::layout(head)?;

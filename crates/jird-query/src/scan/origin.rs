@@ -1,0 +1,61 @@
+//! Where a record is from: its file, its line, and the keys of its folders, as the fields that a query may ask for.
+//!
+//! In goes the file, then the place of each record that matches; out come fields in the place of those that records lack.
+
+use super::shared::VirtualColumn;
+use crate::input::{InputFile, Joined};
+use jird::Path;
+use jird::hooks::lines::LinePiece;
+use jird::record::Field;
+
+/// Where a record is from, as JSON.
+#[derive(Default)]
+pub(super) struct Origin {
+    file: String,
+    line: String,
+    /// The JSON of each column whose value the folders of the file give; it is empty for what is missing.
+    folders: Vec<Option<String>>,
+    record: Joined,
+    /// For the last piece of a store: its offset, the events before it, and the lines that were counted before it.
+    piece: Option<(u64, u64, u64)>,
+}
+
+impl Origin {
+    /// Tells what all records of a file have in common, for columns of these paths.
+    pub(super) fn take_file<'p>(&mut self, file: &InputFile, columns: impl Iterator<Item = &'p Path>) {
+        self.file = jird::hooks::quoted(&file.shown());
+        self.folders = columns.map(|path| file.of_folder(path).map(|field| field.raw().to_owned())).collect();
+        self.record = file.joined();
+    }
+
+    /// Tells the line of the record that begins at byte `at` of a piece. In a store, it is the place of the event in
+    /// the text of the window; some blocks of that text were not read.
+    pub(super) fn take_line(&mut self, file: &InputFile, piece: &LinePiece<'_>, at: usize) {
+        let line = match file.store_text() {
+            Some(store) => {
+                let known = self.piece.filter(|(offset, ..)| *offset == piece.offset());
+                let (_, events, lines) = *self.piece.insert(known.unwrap_or_else(|| {
+                    (piece.offset(), store.events_before_block(piece.offset()), piece.lines_before(0))
+                }));
+                events + (piece.lines_before(at) - lines)
+            }
+            None => piece.lines_before(at),
+        };
+        self.line = (line + 1).to_string();
+    }
+
+    /// The field, or what a column tells in its place.
+    pub(super) fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
+        match told {
+            Some(VirtualColumn::File) if field.kind().is_none() => Field::from_raw(&self.file),
+            Some(VirtualColumn::Line) if field.kind().is_none() => Field::from_raw(&self.line),
+            Some(VirtualColumn::Folder) => match self.folders[column].as_deref() {
+                Some("") => Field::MISSING,
+                Some(json) => Field::from_raw(json),
+                None => field,
+            },
+            Some(VirtualColumn::Record) => self.record.of(field),
+            Some(VirtualColumn::File | VirtualColumn::Line) | None => field,
+        }
+    }
+}
