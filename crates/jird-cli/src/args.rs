@@ -71,6 +71,26 @@ pub(crate) enum Command {
     Describe(crate::describe::DescribeArgs),
     #[cfg(feature = "serve")]
     Serve(Box<crate::serve::ServeArgs>),
+    /// Not in this program
+    #[cfg(not(feature = "convert"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Ingest(Absent),
+    /// Not in this program
+    #[cfg(not(feature = "convert"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Store(Absent),
+    /// Not in this program
+    #[cfg(not(feature = "convert"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Convert(Absent),
+    /// Not in this program
+    #[cfg(not(feature = "convert"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Describe(Absent),
+    /// Not in this program
+    #[cfg(not(feature = "serve"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Serve(Absent),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -85,22 +105,22 @@ pub(crate) enum Command {
     },
 }
 
-/// A command that needs SQL, in a program that was built without.
-#[cfg(not(feature = "query"))]
+/// A command that needs more than this program was built with.
+#[cfg(not(all(feature = "query", feature = "convert", feature = "serve")))]
 #[derive(Debug, clap::Args)]
 pub(crate) struct Absent {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<std::ffi::OsString>,
 }
 
-#[cfg(not(feature = "query"))]
+#[cfg(not(all(feature = "query", feature = "convert", feature = "serve")))]
 impl Absent {
-    /// Says where the command is to be had.
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+    /// Says where the command can be had. `what` it needs is in the `feature`.
+    pub(crate) fn run(self, what: &str, feature: &str) -> anyhow::Result<Outcome> {
         drop(self.arguments);
         anyhow::bail!(
-            "SQL is not in this program, which was built without the feature `query`; `cargo install jird-cli` and, in \
-             Python, pip install 'jird[query]' bring one with it"
+            "{what} is not in this program, which was built without the feature `{feature}`; `cargo install jird-cli` \
+             and, in Python, pip install 'jird[query]' bring one with it"
         )
     }
 }

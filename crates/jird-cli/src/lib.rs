@@ -115,7 +115,7 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         #[cfg(feature = "query")]
         Command::Bench(args) => Ok(bench::run(&args)),
         #[cfg(not(feature = "query"))]
-        Command::Query(args) | Command::Bench(args) => args.run(),
+        Command::Query(args) | Command::Bench(args) => args.run("SQL", "query"),
         #[cfg(feature = "convert")]
         Command::Ingest(args) => ingest::run(&args),
         #[cfg(feature = "convert")]
@@ -124,8 +124,14 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         Command::Convert(args) => convert::run(&args),
         #[cfg(feature = "convert")]
         Command::Describe(args) => describe::run(&args),
+        #[cfg(not(feature = "convert"))]
+        Command::Ingest(args) | Command::Store(args) => args.run("event stores", "convert"),
+        #[cfg(not(feature = "convert"))]
+        Command::Convert(args) | Command::Describe(args) => args.run("conversion", "convert"),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(*args),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(args) => args.run("the server", "serve"),
         Command::Completions { shell } => args::completions(shell),
         Command::Man { folder } => args::man(&folder),
     }
