@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use bytesize::ByteSize;
 use jird::hooks::{ObjectWriter, write_object};
 use jird_store::{
-    ColumnChoice, Damage, ErrorKind, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time,
+    ColumnChoice, Damage, ErrorKind, Extent, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time,
 };
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -56,10 +56,13 @@ enum Task {
         #[arg(short, long)]
         quiet: bool,
     },
-    /// Seal the log, and merge small and overlapping spans
+    /// Seal the log, merge spans of about the same size, and delete what `retain` has hidden
     Compact {
         /// The folder of the store
         store: PathBuf,
+        /// Merge all spans that are small or overlap in time; each time, this writes the newest part of the store again
+        #[arg(long)]
+        full: bool,
         /// Print nothing except errors and damage
         #[arg(short, long)]
         quiet: bool,
@@ -120,13 +123,20 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             let outcome = told(&verified.damage);
             Ok(if restored.is_some() { outcome.max(Outcome::BadData) } else { outcome })
         }
-        Task::Compact { store, quiet } => {
+        Task::Compact { store, full, quiet } => {
             let store = Store::open(store)?;
             let sealed = seal(&store)?;
-            let compacted = store.compact()?;
+            let compacted = store.compact(if *full { Extent::Full } else { Extent::Tiers })?;
             let line = match compacted.merged {
-                0 if sealed => "the log is sealed; there is nothing to merge\n".to_owned(),
-                0 => "there is nothing to merge\n".to_owned(),
+                0 => {
+                    let sealed = if sealed { "the log is sealed; " } else { "" };
+                    let few = if *full || store.size()?.spans < 2 {
+                        ""
+                    } else {
+                        ": spans are merged when there are four of a size, or by --full"
+                    };
+                    format!("{sealed}there is nothing to merge{few}\n")
+                }
                 merged => {
                     format!("{} merged into {}, {} bytes\n", counted(merged, "span"), compacted.made, compacted.bytes)
                 }

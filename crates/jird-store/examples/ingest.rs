@@ -8,7 +8,7 @@
 
 use jird::lines::{Check, Options, Scanner};
 use jird::record::Projection;
-use jird_store::{Batch, Compression, Settings, Store, Sync, Window, Writer, WriterOptions};
+use jird_store::{Batch, Compression, Extent, Settings, Store, Sync, Window, Writer, WriterOptions};
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     sizes(&store, totals.bytes)?;
     if rest.get(2).is_none_or(|word| word != "uncompacted") {
         let begun = Instant::now();
-        let compacted = store.compact()?;
+        let compacted = store.compact(Extent::Full)?;
         println!("compacted {} spans into {} in {:.2?}", compacted.merged, compacted.made, begun.elapsed());
         sizes(&store, totals.bytes)?;
     }

@@ -79,7 +79,7 @@ mod tests;
 pub mod time;
 mod writer;
 
-pub use care::{Compacted, Export, Info, Limits, LogInfo, Restored, Retained, Size, SpanInfo, Verified};
+pub use care::{Compacted, Export, Extent, Info, Limits, LogInfo, Restored, Retained, Size, SpanInfo, Verified};
 pub use column::{Cell, Cells, Fields, Numbers};
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};

@@ -1,7 +1,7 @@
 //! What a server does for its store from time to time: events that are too old go, and small spans become large ones.
 
 use crate::events::intake::Intake;
-use jird_store::{Compacted, Error, Store};
+use jird_store::{Compacted, Error, Extent, Store};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +9,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often the store is looked at.
 pub(crate) const EVERY: Duration = Duration::from_mins(1);
-/// So many spans more than after the last compaction are worth another one.
-const SPANS: u64 = 8;
-/// The most bytes of spans that are merged because they are many: one event with an old time makes all spans overlap.
-const MERGED_BYTES: u64 = 1 << 30;
+/// So many spans more than after the last compaction are worth another one, which merges four of a size.
+const SPANS: u64 = 3;
 /// How long events that are hidden may stay in files.
 const HIDDEN_MAX: Duration = Duration::from_hours(24);
 /// How long a compaction rests that has failed: for lack of room, mostly.
@@ -93,11 +91,11 @@ impl Upkeep {
         let compacted = if has_hidden && last.deleted.is_none_or(|at| at.elapsed() > HIDDEN_MAX) {
             // Those in logs are deleted by not going into spans.
             self.intake.seal()?;
-            let compacted = self.store.compact()?;
+            let compacted = self.store.compact(Extent::Tiers)?;
             (last.has_hidden, last.deleted) = (false, Some(Instant::now()));
             compacted
         } else if size.spans >= last.spans + SPANS {
-            self.store.compact_small(MERGED_BYTES)?
+            self.store.compact(Extent::Equals)?
         } else {
             return Ok(Compacted::default());
         };

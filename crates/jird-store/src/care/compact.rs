@@ -1,10 +1,11 @@
 //! Compaction: spans that overlap in time, or are small, become few that do neither.
 
+use super::tiers::Extent;
 use crate::clean::care_lock;
 use crate::column::spread;
 use crate::error::{Damage, Damages, Error, ErrorKind};
 use crate::event::{Key, TextOrder};
-use crate::manifest::{Folder, Fresh, Manifest, SpanEntry};
+use crate::manifest::{Folder, Fresh, SpanEntry};
 use crate::settings::Settings;
 use crate::snapshot::sum_up;
 use crate::span::{BlockRows, Effort, Fault, SpanFile, SpanWriter};
@@ -14,9 +15,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// About how many bytes of events a span has at most. Tests have small ones.
-const SPAN_BYTES: u64 = if cfg!(test) { 30 << 10 } else { 256 << 20 };
+pub(super) const SPAN_BYTES: u64 = if cfg!(test) { 30 << 10 } else { 256 << 20 };
 /// At most as many spans are merged at a time: of each, a block is in memory.
-const MERGED_MAX: usize = 128;
+pub(super) const MERGED_MAX: usize = 128;
 
 /// What a compaction did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,32 +33,30 @@ pub struct Compacted {
 }
 
 impl Store {
-    /// Merges spans that overlap in time or are small into spans of up to 256 MB, and drops what retention removed of
-    /// them. A writer and readers go on meanwhile. Memory: two blocks for each span that is merged, 128 at most.
+    /// Merges spans into spans of up to 256 MB, and drops what retention removed of them. A writer and readers go on
+    /// meanwhile. Memory: two blocks for each span that is merged, 128 at most.
     ///
     /// # Errors
     /// `Locked` if another compaction is at work. What was merged before an error stays so; of the rest, nothing is left.
-    /// Spans are not merged, and that is an error in the end, if the disk lacks the room for the new one and some more, which a writer may need meanwhile.
-    pub fn compact(&self) -> Result<Compacted, Error> {
-        self.compact_small(u64::MAX)
-    }
-
-    /// As [`compact`](Self::compact), but for spans that would be merged with each other and whose files have more than this many
-    /// bytes together: they stay as they are.
-    ///
-    /// # Errors
-    /// As `compact`.
-    pub fn compact_small(&self, bytes: u64) -> Result<Compacted, Error> {
+    /// Spans are not merged, and that is an error in the end, if the disk lacks the room for the new one and some more,
+    /// which a writer may need meanwhile.
+    pub fn compact(&self, extent: Extent) -> Result<Compacted, Error> {
         let _lock = care_lock(&self.folder)?;
         let mut compacted = Compacted::default();
-        let manifest = self.folder.manifest()?;
         let mut lack = Ok(());
-        let is_small = |group: &Vec<SpanEntry>| group.iter().map(|span| span.file_bytes).sum::<u64>() <= bytes;
-        for group in plan(&manifest).into_iter().filter(is_small) {
-            match has_room(&self.folder, &group) {
-                Ok(()) => compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?,
-                // Others may be smaller, and make room.
-                Err(error) => lack = Err(error),
+        loop {
+            let manifest = self.folder.manifest()?;
+            let before = compacted.merged;
+            for group in extent.groups(&manifest.spans) {
+                match has_room(&self.folder, &group) {
+                    Ok(()) => compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?,
+                    // Others may be smaller, and make room.
+                    Err(error) => lack = Err(error),
+                }
+            }
+            // What was made may be one of several of its size.
+            if extent == Extent::Full || compacted.merged == before {
+                break;
             }
         }
         self.folder.keep_ballast();
@@ -71,36 +70,6 @@ impl Store {
         sum_up(&self.folder, |number| manifest.spans.iter().any(|span| span.number == number));
         lack.map(|()| compacted)
     }
-}
-
-/// The spans that are worth merging with each other.
-fn plan(manifest: &Manifest) -> Vec<Vec<SpanEntry>> {
-    let mut spans = manifest.spans.clone();
-    spans.sort_unstable_by_key(|span| span.first);
-    // Those that overlap belong together.
-    let mut clusters: Vec<Vec<SpanEntry>> = Vec::new();
-    let mut end: Option<Key> = None;
-    for span in spans {
-        let overlaps = end.is_some_and(|end| span.first <= end);
-        end = end.max(Some(span.last));
-        match clusters.last_mut() {
-            Some(cluster) if overlaps && cluster.len() < MERGED_MAX => cluster.push(span),
-            _ => clusters.push(vec![span]),
-        }
-    }
-    let mut groups: Vec<Vec<SpanEntry>> = Vec::new();
-    let bytes = |group: &[SpanEntry]| group.iter().map(|span| span.text_bytes).sum::<u64>();
-    for cluster in clusters {
-        let fits = |group: &Vec<SpanEntry>| {
-            group.len() + cluster.len() <= MERGED_MAX && bytes(group) + bytes(&cluster) <= SPAN_BYTES
-        };
-        match groups.last_mut() {
-            Some(group) if fits(group) => group.extend(cluster),
-            _ => groups.push(cluster),
-        }
-    }
-    groups.retain(|group| group.len() > 1 || group[0].keep_from.is_some());
-    groups
 }
 
 /// What a compaction leaves of the room on a disk.

@@ -6,6 +6,7 @@ mod export;
 mod info;
 mod restore;
 mod retain;
+mod tiers;
 mod verify;
 
 pub use compact::Compacted;
@@ -13,4 +14,5 @@ pub use export::Export;
 pub use info::{Info, LogInfo, Size, SpanInfo};
 pub use restore::Restored;
 pub use retain::{Limits, Retained};
+pub use tiers::Extent;
 pub use verify::Verified;

@@ -1,6 +1,7 @@
 //! Disks that are full, from any operation on or to the last byte: nothing half-written stays, and what makes room works.
 
 use super::model::Run;
+use crate::Extent;
 use crate::files::simulated::{Disk, Trouble};
 use crate::settings::{Settings, WriterOptions};
 use crate::store::Store;
@@ -27,14 +28,14 @@ fn course(run: &mut Run) {
     for _ in 0..6 {
         let _ = run.append();
     }
-    let _ = run.store().and_then(|store| store.compact());
+    let _ = run.store().and_then(|store| store.compact(Extent::Full));
     finish(run);
     for _ in 0..6 {
         let _ = run.append();
     }
     finish(run);
     let _ = run.retain();
-    let _ = run.store().and_then(|store| store.compact());
+    let _ = run.store().and_then(|store| store.compact(Extent::Full));
 }
 
 fn finish(run: &mut Run) {
@@ -143,7 +144,7 @@ fn a_full_disk_takes_no_event_and_leaves_everything_as_it_was() {
     for _ in 0..3 {
         let Err(error) = store.writer(&WriterOptions::default()) else { panic!("there is no room for a log") };
         assert!(error.to_string().contains("make room and try again"), "{error}");
-        let error = store.compact().unwrap_err();
+        let error = store.compact(Extent::Full).unwrap_err();
         assert!(error.to_string().contains("merging 2 spans needs"), "{error}");
         assert_eq!(disk.files(), before);
     }
@@ -176,7 +177,7 @@ fn events_that_were_taken_are_no_error_when_they_cannot_be_sealed() {
     // With room again, nothing is there twice.
     disk.set_room(None);
     assert!(store.writer(&WriterOptions::default()).unwrap().finish_sealed().unwrap().unsealed.is_none());
-    store.compact().unwrap();
+    store.compact(Extent::Full).unwrap();
     assert_eq!(events(&store), 500 + taken);
 }
 

@@ -1,5 +1,6 @@
 //! A plain list of events, and next to it a store on a simulated disk.
 
+use crate::Extent;
 use crate::event::Batch;
 use crate::files::simulated::{Disk, Trouble};
 use crate::settings::{Compression, Settings, Window, WriterOptions};
@@ -111,7 +112,10 @@ impl Run {
             16 => self.retain(),
             // A writer may be sealing meanwhile.
             17 => self.store()?.verify(false).map(|verified| assert_eq!(verified.damage, [])),
-            _ => self.store()?.compact().map(|compacted| assert_eq!(compacted.damage, [])),
+            _ => {
+                let extent = [Extent::Full, Extent::Tiers, Extent::Equals][self.random.below(3) as usize];
+                self.store()?.compact(extent).map(|compacted| assert_eq!(compacted.damage, []))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A source that is taken with checkpoints, and trouble at every operation: repeated from its checkpoint, each event is
 //! there once.
 
+use crate::Extent;
 use crate::files::simulated::{Disk, Trouble};
 use crate::settings::{Settings, Window, WriterOptions};
 use crate::source::{Checkpoint, Prefix};
@@ -70,7 +71,9 @@ fn retain(disk: &Disk) -> Result<(), Error> {
 fn compact(disk: &Disk) -> Result<(), Error> {
     // Retention gives up indexes for room.
     let is_index = |damage: &Damage| damage.events == Some(0);
-    open(disk)?.compact().map(|compacted| assert!(compacted.damage.iter().all(is_index), "{:?}", compacted.damage))
+    open(disk)?
+        .compact(Extent::Full)
+        .map(|compacted| assert!(compacted.damage.iter().all(is_index), "{:?}", compacted.damage))
 }
 
 fn new_disk() -> Disk {

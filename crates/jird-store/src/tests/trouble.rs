@@ -1,6 +1,7 @@
 //! One course of things, and trouble at every operation of it.
 
 use super::model::Run;
+use crate::Extent;
 use crate::files::simulated::Trouble;
 use crate::{Sync, WriterOptions};
 
@@ -9,13 +10,13 @@ fn course(run: &mut Run) {
     for _ in 0..6 {
         let _ = run.append();
     }
-    let _ = run.store().and_then(|store| store.compact());
+    let _ = run.store().and_then(|store| store.compact(Extent::Full));
     run.close();
     for _ in 0..6 {
         let _ = run.append();
     }
     run.close();
-    let _ = run.store().and_then(|store| store.compact());
+    let _ = run.store().and_then(|store| store.compact(Extent::Full));
 }
 
 fn operations() -> u64 {

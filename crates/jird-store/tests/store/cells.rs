@@ -4,7 +4,9 @@ use crate::common::{Scratch, append, options};
 use jird::Path;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::{Comparison, Like, Literal, Predicate, Projection};
-use jird_store::{Cell, ColumnChoice, Compression, Condition, Numbers, Settings, Snapshot, Store, Text, Window};
+use jird_store::{
+    Cell, ColumnChoice, Compression, Condition, Extent, Numbers, Settings, Snapshot, Store, Text, Window,
+};
 use std::ops::ControlFlow;
 
 const KEYS: [&str; 6] = ["@t", "n", "level", "ok", "id", "some"];
@@ -155,7 +157,7 @@ fn cells_are_what_documents_have() {
         // The column of times stands for the time field, and no id comes twice.
         assert_eq!(columns.iter().map(Path::to_string).collect::<Vec<_>>(), ["/n", "/level", "/ok", "/some"]);
         check(&store.snapshot().unwrap(), has_others);
-        store.compact().unwrap();
+        store.compact(Extent::Full).unwrap();
         check(&store.snapshot().unwrap(), has_others);
         assert_eq!(store.verify(false).unwrap().damage, []);
     }

@@ -4,7 +4,7 @@ use crate::common::{Scratch, append, options};
 use jird::Path;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::{Comparison, Literal, Predicate, Projection};
-use jird_store::{ColumnChoice, Compression, Condition, Fields, Settings, Snapshot, Store, Window};
+use jird_store::{ColumnChoice, Compression, Condition, Extent, Fields, Settings, Snapshot, Store, Window};
 use std::ops::ControlFlow;
 
 fn filled(compression: Compression) -> (Scratch, Store) {
@@ -91,7 +91,7 @@ fn no_match_is_lost_and_what_cannot_match_is_not_read() {
         assert!(info.spans.iter().map(|span| span.saved.by_pairs + span.saved.by_range).sum::<u64>() > 0);
         assert_eq!(store.verify(false).unwrap().damage, []);
         // The columns are there after a compaction, too.
-        assert!(store.compact().unwrap().merged > 0);
+        assert!(store.compact(Extent::Full).unwrap().merged > 0);
         let snapshot = store.snapshot().unwrap();
         let condition = Condition::new(&predicates[3], &paths);
         let (wanted, all) = matches(&snapshot, &predicates[3], &paths, None);
@@ -187,7 +187,7 @@ fn columns_answer_in_windows_and_after_late_events_and_compactions() {
         check(true);
         writer.finish().unwrap();
         check(true);
-        store.compact().unwrap();
+        store.compact(Extent::Full).unwrap();
         check(false);
         store.retain(second(2000).unwrap()).unwrap();
         check(false);

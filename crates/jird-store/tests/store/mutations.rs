@@ -4,7 +4,7 @@
 //! `JIRD_STORE_MUTATIONS` is how many are tried.
 
 use crate::common::{Scratch, append, event, options};
-use jird_store::{ColumnChoice, Damage, Error, Settings, Store, Sync, Window, Writer, WriterOptions};
+use jird_store::{ColumnChoice, Damage, Error, Extent, Settings, Store, Sync, Window, Writer, WriterOptions};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn example(end: End) -> Example {
             writer.seal().unwrap();
             writer.finish().unwrap();
         }
-        store.compact().unwrap();
+        store.compact(Extent::Full).unwrap();
         store.retain(5_000_000_000).unwrap();
         removed.extend(0..10);
     }
@@ -199,7 +199,7 @@ fn compacted(folder: &Path) -> Result<Vec<Damage>, Error> {
     let writer = store.writer(&WriterOptions::default())?;
     writer.seal()?;
     writer.finish()?;
-    Ok(store.compact()?.damage)
+    Ok(store.compact(Extent::Full)?.damage)
 }
 
 /// What must hold of an answer: every event is there once, or damage is reported.
@@ -309,7 +309,7 @@ fn damage_beside_a_live_writer_is_told() {
         let told: u64 = damage.iter().filter_map(|damage| damage.events).sum();
         assert_eq!((numbers.len() + told as usize, damage.len()), (27, 1), "{damage:?}");
         assert_eq!(store.verify(false).unwrap().damage, damage);
-        assert_eq!(store.compact().unwrap().damage, damage);
+        assert_eq!(store.compact(Extent::Full).unwrap().damage, damage);
         drop(writer);
         // The next writer keeps the log aside, and all of them tell it until it is accepted.
         let kept = compacted(scratch.path()).unwrap();

@@ -1,7 +1,7 @@
 //! The files of a store have the owner, the group and the mode of its folder, whichever user makes them.
 
 use crate::common::{Scratch, all, append, event, options};
-use jird_store::{Settings, Store, WriterOptions};
+use jird_store::{Extent, Settings, Store, WriterOptions};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
@@ -16,7 +16,7 @@ fn use_all(store: &Store, from: u64) {
         writer.finish().unwrap();
     }
     store.retain(from as i64 * 1_000_000_000).unwrap();
-    store.compact().unwrap();
+    store.compact(Extent::Full).unwrap();
     store.verify(true).unwrap();
     store.snapshot().unwrap().note_saved(&[(1, jird_store::Saved::of_columns())]);
 }

@@ -1,7 +1,7 @@
 //! Several processes: a writer that is killed at any moment, with readers, compactions and retention.
 
 use crate::common::{Scratch, all, batch, options, read};
-use jird_store::{ErrorKind, Store, Window};
+use jird_store::{ErrorKind, Extent, Store, Window};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -29,7 +29,7 @@ fn child_that_is_killed() {
         scope.spawn(|| {
             loop {
                 say("compacting 0");
-                let compacted = store.compact().unwrap();
+                let compacted = store.compact(Extent::Full).unwrap();
                 say(&format!("compacted {}", compacted.merged));
                 std::thread::sleep(Duration::from_millis(3));
             }
@@ -188,7 +188,7 @@ fn a_second_process_may_not_write_and_may_read_compact_and_retain() {
     assert!(output.any(|line| line.starts_with("acknowledged")));
     assert_eq!(store.writer(&options(1000)).unwrap_err().kind(), ErrorKind::Locked);
     for round in 0..10 {
-        match store.compact() {
+        match store.compact(Extent::Full) {
             Ok(_) => {}
             Err(error) => assert_eq!(error.kind(), ErrorKind::Locked),
         }

@@ -4,7 +4,7 @@
 use crate::common::{Scratch, all, append, event, options};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampNanosecondType, UInt32Type};
-use jird_store::{Compression, Settings, Store};
+use jird_store::{Compression, Extent, Settings, Store};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
@@ -23,7 +23,7 @@ fn sealed(compression: Compression) -> (Scratch, Store, Vec<PathBuf>) {
         store.writer(&options(1)).unwrap()
     };
     writer.finish().unwrap();
-    store.compact().unwrap();
+    store.compact(Extent::Full).unwrap();
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|end| end == "arrow"));

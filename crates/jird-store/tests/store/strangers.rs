@@ -3,7 +3,7 @@
 
 use crate::common::{Scratch, all, append, event, options, read};
 use jird::Path as FieldPath;
-use jird_store::{ErrorKind, FieldKinds, Settings, Store, Window, WriterOptions};
+use jird_store::{ErrorKind, Extent, FieldKinds, Settings, Store, Window, WriterOptions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ fn used(path: &Path) -> Option<(Vec<String>, bool)> {
     std::thread::spawn(move || {
         let found = looked_at(&path);
         if let Ok(store) = Store::open(&path) {
-            let _ = store.compact();
+            let _ = store.compact(Extent::Full);
             let _ = store.retain(0);
             let _ = store.writer(&WriterOptions::default()).map(jird_store::Writer::finish);
         }
@@ -178,7 +178,7 @@ fn a_link_in_a_store_leads_no_write_elsewhere() {
         append(&writer, &(0..20).map(|number| event(number, 1 + part * 20 + number)).collect::<String>());
     }
     writer.seal().unwrap();
-    store.compact().unwrap();
+    store.compact(Extent::Full).unwrap();
     let path = FieldPath::root().key("n");
     let literal = jird::record::Literal::Number("7".into());
     let predicate = jird::record::Predicate::Compare { slot: 0, op: jird::record::Comparison::Eq, literal };
@@ -189,7 +189,7 @@ fn a_link_in_a_store_leads_no_write_elsewhere() {
     assert!(!selected.saved.is_empty());
     snapshot.note_saved(&selected.saved);
     store.verify(true).unwrap();
-    store.compact().unwrap();
+    store.compact(Extent::Full).unwrap();
     writer.finish().unwrap();
     assert_eq!(all(&store).lines().count(), 121);
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
@@ -238,7 +238,7 @@ fn a_store_of_a_later_version_is_left_alone() {
     assert_eq!(Store::open(scratch.path()).unwrap_err().kind(), ErrorKind::Version);
     // Also through a store that was opened before.
     assert_eq!(store.snapshot().unwrap_err().kind(), ErrorKind::Version);
-    assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::Version);
+    assert_eq!(store.compact(Extent::Full).unwrap_err().kind(), ErrorKind::Version);
     assert_eq!(store.retain(i64::MAX).unwrap_err().kind(), ErrorKind::Version);
     append(&writer, &event(1, 99));
     assert_eq!(writer.seal().unwrap_err().kind(), ErrorKind::Version);

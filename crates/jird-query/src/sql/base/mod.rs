@@ -7,3 +7,4 @@ pub(crate) mod literal;
 pub(crate) mod names;
 pub(crate) mod syntax;
 pub(crate) mod times;
+pub(crate) mod visit;

@@ -2,6 +2,7 @@
 //! DataFusion takes them literally.
 
 use super::functions::{JSON_OBJECT, STREAM};
+use crate::sql::base::visit;
 use sqlparser::ast::{
     BinaryOperator, DictionaryField, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, SelectItem, SetExpr, TableAlias, TableFactor,
@@ -171,7 +172,7 @@ fn has_expr(part: &impl Visit, is_wanted: impl Fn(&Expr) -> bool) -> bool {
 
 /// Whether there is such an expression in something; the test is also given the number of subqueries around it.
 pub(crate) fn has_expr_within(part: &impl Visit, is_wanted: impl Fn(&Expr, usize) -> bool) -> bool {
-    part.visit(&mut ExprFinder { is_wanted, depth: 0 }).is_break()
+    visit::read(part, &mut ExprFinder { is_wanted, depth: 0 }).is_break()
 }
 
 /// Finds an expression.

@@ -8,6 +8,7 @@ use super::state::Rewriter;
 use super::unnest;
 use crate::base::error::Error;
 use crate::sql::base::syntax::{call, null, quote, quoted, take_names};
+use crate::sql::base::visit;
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Resolver;
 use crate::sql::resolve::scope::{Columns, Merged, Relation};
@@ -17,7 +18,7 @@ use crate::sql::text::supported;
 use crate::sql::values::walk::{Emit, Walk};
 use sqlparser::ast::{
     BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, OrderBy, OrderByKind,
-    Query, Select, SelectItem, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
+    Query, Select, SelectItem, TableAlias, TableFactor, TableWithJoins, Value, VisitorMut,
 };
 use std::mem::{replace, take};
 use std::ops::ControlFlow;
@@ -304,7 +305,7 @@ pub(crate) fn merge_columns(select: &mut Select, order_by: Option<&mut OrderBy>,
         }
     }
     let from = take(&mut select.from);
-    let _whole = select.visit(&mut merging);
+    let _whole = visit::change(select, &mut merging);
     select.from = from;
     let named = |name: &str| {
         select
@@ -318,7 +319,7 @@ pub(crate) fn merge_columns(select: &mut Select, order_by: Option<&mut OrderBy>,
     }) {
         // A name of the output goes before a column.
         if !matches!(&key.expr, Expr::Identifier(name) if named(&name.value)) {
-            let _whole = key.expr.visit(&mut merging);
+            let _whole = visit::change(&mut key.expr, &mut merging);
         }
     }
 }

@@ -10,14 +10,14 @@ use crate::base::error::Error;
 use crate::sql::base::forms::{Form, canonical};
 use crate::sql::base::literal::literal;
 use crate::sql::base::syntax::{bare, call, function_name, has_call, is_set};
+use crate::sql::base::visit;
 use crate::sql::resolve::columns::Resolved;
 use crate::sql::resolve::grouped::{Group, Grouped};
 use crate::sql::resolve::resolver::{Context, Wants};
 use crate::sql::resolve::uses::Rep;
 use crate::sql::values::walk::Walk;
-use sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, OrderBy, Select, visit_expressions};
+use sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, OrderBy, Select};
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 impl Rewriter<'_> {
     /// Begins the part after `group by`, if the `select` has groups, aggregates or `distinct`.
@@ -192,9 +192,7 @@ fn is_made_of(item: &Item, name: &Expr) -> bool {
         Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|field| field.value == name.value),
         _ => false,
     };
-    let found = |expr: &Expr| if is_field(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let flow = visit_expressions(&**made, found);
-    !is_field(made) && flow.is_break()
+    !is_field(made) && visit::any_expr(&**made, is_field)
 }
 
 fn too_many_sets() -> Error {

@@ -9,12 +9,13 @@ use crate::base::error::Error;
 use crate::sql::base::forms::{Form, to_order};
 use crate::sql::base::functions::SORT_KEY;
 use crate::sql::base::syntax::{bare, call, number, quoted};
+use crate::sql::base::visit;
 use crate::sql::resolve::columns::{Derived, DerivedKind, Resolved};
 use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::scope::Columns;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::values::walk::Walk;
-use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value, visit_expressions_mut};
+use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value};
 use std::ops::ControlFlow;
 
 impl Rewriter<'_> {
@@ -75,7 +76,7 @@ impl Rewriter<'_> {
                 replaced.push((&item.name, Expr::Nested(expr.clone())));
             }
         }
-        let _whole = visit_expressions_mut(key, |expr| {
+        let _whole = visit::exprs_mut(key, |expr| {
             if let Expr::Identifier(name) = &*expr
                 && let Some((_, column)) = replaced.iter().find(|(alias, _)| **alias == name.value)
             {

@@ -12,15 +12,14 @@ use crate::sql::base::forms::{Form, Plain, canonical, to_json};
 use crate::sql::base::literal::{is_long, literal};
 use crate::sql::base::syntax::{quote, quoted, take_names};
 use crate::sql::base::times::is_time;
+use crate::sql::base::visit;
 use crate::sql::resolve::columns::{Derived, DerivedKind};
 use crate::sql::resolve::resolver::{Context, FieldKnowledge, Records, Resolver};
 use crate::sql::resolve::uses::{Output, OutputKind, Rep, Rewritten, Style};
 use crate::sql::text::ordered_groups::order_groups;
 use crate::sql::text::{counted, supported, views};
 use crate::sql::values::walk::{Emit, Walk};
-use sqlparser::ast::{
-    Expr, ObjectName, Parens, Query, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, visit_relations,
-};
+use sqlparser::ast::{Expr, ObjectName, Parens, Query, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -208,7 +207,7 @@ impl Rewriter<'_> {
 /// Whether a query names a table.
 fn mentions(query: &Query, name: &str) -> bool {
     let names = |table: &ObjectName| matches!(table.0.as_slice(), [part] if part.as_ident().is_some_and(|part| part.value == name));
-    visit_relations(query, |table| if names(table) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    visit::relations(query, |table| if names(table) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         .is_break()
 }
 

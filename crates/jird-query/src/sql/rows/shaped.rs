@@ -7,13 +7,14 @@ use crate::sql::base::chain::{chain, path};
 use crate::sql::base::literal::text;
 use crate::sql::base::names::column_name;
 use crate::sql::base::syntax::quoted;
+use crate::sql::base::visit;
 use crate::sql::resolve::scope::Columns;
 use crate::sql::text::plain::{plain_expression, plain_query};
 use crate::sql::text::spelling::conjuncts;
 use crate::sql::text::statements::GROUPED_BY;
 use sqlparser::ast::{
     BinaryOperator, Expr, ExprWithAlias, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, NullInclusion,
-    ObjectNamePart, PivotValueSource, TableAlias, TableFactor, Value, visit_expressions,
+    ObjectNamePart, PivotValueSource, TableAlias, TableFactor, Value,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -246,7 +247,7 @@ fn pivoted(aggregate: &ExprWithAlias, subject: &Expr, value: &ExprWithAlias, sev
 fn names_in<'e>(exprs: impl Iterator<Item = &'e Expr>) -> HashSet<String> {
     let mut names = HashSet::new();
     for expr in exprs {
-        let _ = visit_expressions(expr, |expr| {
+        let _ = visit::exprs(expr, |expr| {
             match expr {
                 Expr::Identifier(name) => _ = names.insert(name.value.clone()),
                 Expr::CompoundIdentifier(parts) => names.extend(parts.iter().map(|part| part.value.clone())),
@@ -288,11 +289,7 @@ fn without_alias(factor: &TableFactor) -> TableFactor {
 /// Whether an expression names columns of a table.
 fn is_of(expr: &Expr, table: &str) -> bool {
     let is_own = |parts: &[Ident]| parts.len() > 1 && parts[0].value == table;
-    visit_expressions(expr, |expr| match expr {
-        Expr::CompoundIdentifier(parts) if is_own(parts) => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    })
-    .is_break()
+    visit::any_expr(expr, |expr| matches!(expr, Expr::CompoundIdentifier(parts) if is_own(parts)))
 }
 
 fn turned(op: &BinaryOperator) -> BinaryOperator {

@@ -7,14 +7,13 @@ use super::state::Rewriter;
 use crate::base::error::Error;
 use crate::sql::base::forms::Form;
 use crate::sql::base::syntax::{arguments, call, quote, quoted};
+use crate::sql::base::visit;
 use crate::sql::resolve::columns::Derived;
 use crate::sql::resolve::resolver::Context;
 use crate::sql::resolve::scope::{Columns, Relation, Scope};
 use crate::sql::text::plain::{plain_expression, plain_query};
 use crate::sql::values::walk::Walk;
-use sqlparser::ast::{
-    Expr, Ident, JoinConstraint, JoinOperator, TableAlias, TableFactor, TableWithJoins, Value, visit_expressions,
-};
+use sqlparser::ast::{Expr, Ident, JoinConstraint, JoinOperator, TableAlias, TableFactor, TableWithJoins, Value};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -143,7 +142,7 @@ impl Rewriter<'_> {
 /// The tables whose columns an expression names.
 fn tables_of(expr: &Expr) -> Vec<String> {
     let mut tables: Vec<String> = Vec::new();
-    let _ = visit_expressions(expr, |expr| {
+    let _ = visit::exprs(expr, |expr| {
         if let Expr::CompoundIdentifier(parts) = expr
             && let Some(table) = parts.first()
             && !tables.contains(&table.value)

@@ -110,8 +110,9 @@ impl Dialect for Ours {
 
 #[cfg(test)]
 mod tests {
+    use crate::sql::base::visit;
     use crate::sql::parse;
-    use sqlparser::ast::{Expr, visit_expressions_mut};
+    use sqlparser::ast::Expr;
     use std::ops::ControlFlow;
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
     /// A condition with brackets around each of its parts.
     fn bracketed(condition: &str) -> String {
         let mut query = parse(&format!("select x from s where {condition}")).unwrap().query;
-        let _ = visit_expressions_mut(&mut query, |expr| {
+        let _ = visit::exprs_mut(&mut query, |expr| {
             while let Expr::Nested(inner) = expr {
                 *expr = (**inner).clone();
             }

@@ -4,7 +4,8 @@
 
 use super::parse::{Parsed, Purpose};
 use crate::base::error::Error;
-use sqlparser::ast::{ObjectName, ObjectNamePart, Query, Select, SetExpr, Visit, Visitor, visit_relations};
+use crate::sql::base::visit;
+use sqlparser::ast::{ObjectName, ObjectNamePart, Query, Select, SetExpr, Visitor};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -31,7 +32,7 @@ pub(crate) fn check(parsed: &Parsed) -> Result<(), Error> {
         return Err(Error::sql(format!("`{asks}` is for the command line")));
     }
     let mut watch = Watch::default();
-    if let ControlFlow::Break(error) = parsed.query.visit(&mut watch) {
+    if let ControlFlow::Break(error) = visit::read(&parsed.query, &mut watch) {
         return Err(error);
     }
     match watch.tables(&parsed.query) {
@@ -52,7 +53,7 @@ struct Watch {
 impl Watch {
     fn tables(&self, query: &Query) -> u64 {
         let mut tables = 0_u64;
-        let _ = visit_relations(query, |name: &ObjectName| {
+        let _ = visit::relations(query, |name: &ObjectName| {
             let known = match &name.0[..] {
                 [ObjectNamePart::Identifier(name)] => self.withs.get(&name.value).copied(),
                 _ => None,

@@ -1,6 +1,7 @@
 //! Which queries read a table more than once.
 
-use sqlparser::ast::{Statement, visit_relations};
+use crate::sql::base::visit;
+use sqlparser::ast::Statement;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -8,7 +9,7 @@ use std::ops::ControlFlow;
 /// that it reads is read.
 pub(crate) fn names_twice(statement: &Statement) -> bool {
     let mut names = HashSet::new();
-    visit_relations(statement, |name| {
+    visit::relations(statement, |name| {
         if names.insert(name.to_string()) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })
     .is_break()

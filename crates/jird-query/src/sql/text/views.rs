@@ -9,10 +9,11 @@ use crate::base::error::Error;
 use crate::base::nearest::{nearest, some};
 use crate::sql::base::functions::STREAM;
 use crate::sql::base::syntax::quoted;
+use crate::sql::base::visit;
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     CreateView, Cte, Ident, ObjectName, ObjectNamePart, Query, SetExpr, TableAlias, TableAliasColumnDef, TableFactor,
-    VisitMut, VisitorMut, With,
+    VisitorMut, With,
 };
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -321,7 +322,7 @@ struct Names<'f> {
 
 /// Calls `found` with each such name of a query and its alias; what it returns takes the name's place.
 fn walk<'f>(query: &mut Query, found: &'f mut Replace<'f>) -> Result<(), Wrong> {
-    match query.visit(&mut Names { found, ctes: Vec::new(), around: Vec::new() }) {
+    match visit::change(query, &mut Names { found, ctes: Vec::new(), around: Vec::new() }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(wrong) => Err(wrong),
     }
@@ -338,7 +339,7 @@ impl VisitorMut for Names<'_> {
                 let name = cte.alias.name.value.clone();
                 // Only such a one can name itself.
                 self.ctes.extend(recursive.then(|| name.clone()));
-                cte.query.visit(self)?;
+                visit::change(&mut cte.query, self)?;
                 self.ctes.push(name);
             }
         }

@@ -4,13 +4,12 @@ use super::walk::{Emit, Walk};
 use crate::base::error::Error;
 use crate::sql::base::literal::literal;
 use crate::sql::base::syntax::{function_name, has_call};
+use crate::sql::base::visit;
 use crate::sql::resolve::resolver::Aggregates;
 use crate::sql::resolve::uses::Rep;
 use crate::sql::text::plain::plain_expression;
 use jird::record::Literal;
-use sqlparser::ast::{
-    Expr, Function, GroupByExpr, LimitClause, Query, SelectItem, SetExpr, Value, visit_expressions_mut,
-};
+use sqlparser::ast::{Expr, Function, GroupByExpr, LimitClause, Query, SelectItem, SetExpr, Value};
 use std::ops::ControlFlow;
 
 impl dyn Walk<'_> + '_ {
@@ -27,7 +26,7 @@ impl dyn Walk<'_> + '_ {
 
 /// In a column, `exists (select …)` becomes `(select count(*) > 0 …)`, which DataFusion can compute there.
 pub(crate) fn count_exists(column: &mut Expr, aggregates: &Aggregates<'_>) -> Result<(), Error> {
-    let flow = visit_expressions_mut(column, |expr| {
+    let flow = visit::exprs_mut(column, |expr| {
         counted(expr, aggregates).map_or_else(ControlFlow::Break, ControlFlow::Continue)
     });
     match flow {

@@ -4,7 +4,7 @@ use super::query::{Path, Step};
 use super::value::{Json, Value, records};
 use crate::dice::Random;
 use jird_query::Window;
-use jird_store::{Batch, ColumnChoice, Compression, Settings, Store, Sync, Writer, WriterOptions};
+use jird_store::{Batch, ColumnChoice, Compression, Extent, Settings, Store, Sync, Writer, WriterOptions};
 
 /// The time of events that have none of their own: 2026-01-01.
 const ARRIVAL: i64 = 1_767_225_600 * SECOND;
@@ -115,7 +115,7 @@ impl Plan {
                     finish(writer);
                     writer = open();
                 }
-                2 => drop(store.compact().expect("the disk works")),
+                2 => drop(store.compact(Extent::Full).expect("the disk works")),
                 _ => {}
             }
         }
@@ -127,7 +127,7 @@ impl Plan {
             1 => writer.seal().expect("the disk works"),
             _ => {
                 writer.seal().expect("the disk works");
-                store.compact().expect("the disk works");
+                store.compact(Extent::Full).expect("the disk works");
             }
         }
         finish(writer);

@@ -4,12 +4,12 @@ use super::super::plain::plain_query;
 use crate::base::error::Error;
 use crate::sql::base::syntax::stream;
 use crate::sql::base::syntax::{call, number};
+use crate::sql::base::visit;
 use sqlparser::ast::{
     BinaryOperator, Distinct, Expr, Fetch, Function, FunctionArg, FunctionArgExpr, GroupByExpr, Ident, Join,
     JoinConstraint, JoinOperator, LimitClause, NamedWindowDefinition, NamedWindowExpr, OrderBy, OrderByExpr,
     OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, TableAlias, TableFactor, TableSample,
     TableSampleKind, TableSampleUnit, Value, VisitMut, WildcardAdditionalOptions, WindowSpec, WindowType,
-    visit_expressions, visit_expressions_mut,
 };
 use std::ops::ControlFlow;
 
@@ -30,11 +30,9 @@ pub(super) fn query(query: &mut Query) -> Result<(), Error> {
 /// `select distinct` of groups or windows is `select distinct *` of the query without it.
 fn distinct_of_results(select: &mut Box<Select>) -> Result<(), Error> {
     let is_window = |expr: &Expr| matches!(expr, Expr::Function(Function { over: Some(_), .. }));
-    let has_window = visit_expressions(&select.projection, |expr| {
-        if is_window(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let has_window = visit::any_expr(&select.projection, is_window);
     let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
-    let wraps = is_grouped || has_window.is_break() || select.qualify.is_some();
+    let wraps = is_grouped || has_window || select.qualify.is_some();
     if !matches!(select.distinct, Some(Distinct::Distinct)) || !wraps {
         return Ok(());
     }
@@ -112,8 +110,7 @@ fn meaning<'s>(expr: &Expr, columns: &'s [SelectItem]) -> Option<&'s Expr> {
 /// Whether an expression names a field. `max(a) as a` does: its `a` is not the column.
 fn names(expr: &Expr, field: &Ident) -> bool {
     let is_named = |expr: &Expr| matches!(expr, Expr::Identifier(name) if name.value == field.value);
-    visit_expressions(expr, |expr| if is_named(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        .is_break()
+    visit::any_expr(expr, is_named)
 }
 
 /// The clauses of a `select`.
@@ -124,7 +121,7 @@ pub(super) fn select(select: &mut Select) -> Result<(), Error> {
     }
     let columns = &select.projection;
     for condition in select.qualify.iter_mut().chain(&mut select.having) {
-        let _ = visit_expressions_mut(condition, |expr| {
+        let _ = visit::exprs_mut(condition, |expr| {
             if let (Expr::Identifier(name), Some(meant)) = (&*expr, meaning(expr, columns))
                 && !names(meant, name)
             {
@@ -145,11 +142,7 @@ fn subqueries_of_joins(select: &mut Select) -> Result<(), Error> {
     let asks = |expr: &Expr| {
         let is_subquery =
             |expr: &Expr| matches!(expr, Expr::Exists { .. } | Expr::InSubquery { .. } | Expr::Subquery(_));
-        visit_expressions(
-            expr,
-            |expr| if is_subquery(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
-        )
-        .is_break()
+        visit::any_expr(expr, is_subquery)
     };
     let mut moved = Vec::new();
     for table in &mut select.from {
@@ -276,7 +269,7 @@ pub(super) fn named_windows(select: &mut Select) {
 }
 
 fn put_windows<T: VisitMut>(part: &mut T, windows: &[NamedWindowDefinition]) {
-    let _ = visit_expressions_mut(part, |expr| {
+    let _ = visit::exprs_mut(part, |expr| {
         if let Expr::Function(function) = expr {
             put_window(function, windows);
         }
@@ -338,7 +331,7 @@ fn check_windows(select: &Select) -> Result<(), Error> {
             return Err(Error::sql(format!("no window before `{}` is called `{base}`", window.0)));
         }
     }
-    let flow = visit_expressions(select, |expr| match expr {
+    let flow = visit::exprs(select, |expr| match expr {
         Expr::Function(Function { over: Some(WindowType::NamedWindow(name)), .. }) => unknown(name),
         Expr::Function(Function { over: Some(WindowType::WindowSpec(spec)), .. }) => {
             spec.window_name.as_ref().map_or(ControlFlow::Continue(()), unknown)

@@ -4,9 +4,10 @@ use super::super::plain::plain_expression;
 use crate::base::error::Error;
 use crate::sql::base::literal;
 use crate::sql::base::syntax::{arguments, arguments_mut, function_name};
+use crate::sql::base::visit;
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArguments, Ident, LambdaFunction, LambdaFunctionParameter, LambdaSyntax,
-    ObjectName, OneOrManyWithParens, UnaryOperator, Value, visit_expressions_mut,
+    ObjectName, OneOrManyWithParens, UnaryOperator, Value,
 };
 use std::ops::ControlFlow;
 
@@ -169,7 +170,7 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
         // `group_concat(distinct a order by a)`
         let mut takes = false;
-        let _ = visit_expressions_mut(&mut meant, |expr| {
+        let _ = visit::exprs_mut(&mut meant, |expr| {
             if let Expr::Function(Function { name: inner, args: FunctionArguments::List(inner_list), .. }) = expr
                 && inner.to_string() == "string_agg"
             {
@@ -313,7 +314,7 @@ fn may_be_share(argument: &Expr) -> bool {
 /// The template with these arguments.
 pub(super) fn filled(template: &str, given: &[Expr]) -> Result<Expr, Error> {
     let mut meant = plain_expression(template)?;
-    let _ = visit_expressions_mut(&mut meant, |expr| {
+    let _ = visit::exprs_mut(&mut meant, |expr| {
         if let Expr::Value(value) = &*expr
             && let Value::Placeholder(number) = &value.value
             && let Some(argument) = number[1..].parse::<usize>().ok().and_then(|number| given.get(number - 1))
@@ -327,7 +328,7 @@ pub(super) fn filled(template: &str, given: &[Expr]) -> Result<Expr, Error> {
 
 /// Gives the aggregates of an expression the `filter` and the `over` of the function that it replaces.
 fn carry_clauses(meant: &mut Expr, function: &Function) {
-    let _ = visit_expressions_mut(meant, |expr| {
+    let _ = visit::exprs_mut(meant, |expr| {
         let Expr::Function(inner) = expr else { return ControlFlow::<()>::Continue(()) };
         if AGGREGATES.contains(&function_name(inner).as_str()) {
             inner.over.clone_from(&function.over);

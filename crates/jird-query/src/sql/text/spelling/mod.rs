@@ -14,12 +14,13 @@ use crate::base::error::Error;
 use crate::sql::base::literal::text;
 use crate::sql::base::names::column_name;
 use crate::sql::base::syntax::aliased;
-use sqlparser::ast::{BinaryOperator, Expr, Query, Select, SelectItem, Visit, VisitMut, VisitorMut};
+use crate::sql::base::visit;
+use sqlparser::ast::{BinaryOperator, Expr, Query, Select, SelectItem, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
 /// Rewrites a query to plain forms.
-pub(crate) fn plain<T: Visit + VisitMut>(query: &mut T) -> Result<(), Error> {
-    match query.visit(&mut Speller::default()) {
+pub(crate) fn plain(query: &mut impl VisitMut) -> Result<(), Error> {
+    match visit::change(query, &mut Speller::default()) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
     }
