@@ -1,5 +1,7 @@
 //! `jird store`: inspects and maintains event stores.
 
+mod delete;
+
 use crate::outcome::{Outcome, report as say};
 use crate::output;
 use crate::window::{self, WindowArgs};
@@ -7,7 +9,7 @@ use anyhow::{Context, Result};
 use bytesize::ByteSize;
 use jird::hooks::{ObjectWriter, write_object};
 use jird_store::{
-    ColumnChoice, Damage, ErrorKind, Extent, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time,
+    ColumnChoice, Damage, Deletion, ErrorKind, Extent, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time,
 };
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -20,6 +22,7 @@ Examples:
   jird store compact shop-log
   jird store retain shop-log --older-than 30d
   jird store retain shop-log --keep-size 50GB --dry-run
+  jird store delete shop-log --where \"user.id = 'u-17'\" --dry-run
   jird store export shop-log > events.ndjson
   jird store export shop-log --since 2024-03-05T07:00:00Z | head
 
@@ -86,6 +89,12 @@ enum Task {
         #[arg(short, long)]
         quiet: bool,
     },
+    /// Delete the events for which a condition holds, such as all events of a person
+    ///
+    /// Files that have such events are written again without them, and the old files are removed: nothing is only
+    /// hidden. Events that come while the command runs may stay. If it is interrupted, run it again. The record in
+    /// `jird store info` has the time and the number of events, but not the condition, which may name a person.
+    Delete(delete::DeleteArgs),
     /// Print the events, one per line, ordered by time
     Export {
         /// The folder of the store
@@ -159,6 +168,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             summary(&line, *quiet)?;
             Ok(Outcome::Fine)
         }
+        Task::Delete(args) => delete::run(args),
         Task::Export { store, window } => {
             let window = window.window(window::now())?;
             let mut out = BufWriter::with_capacity(1 << 18, io::stdout().lock());
@@ -239,6 +249,10 @@ fn as_json(info: &Info) -> Vec<u8> {
         object.member("log_events", info.log_events);
         object.member("log_bytes", info.log_bytes);
         object.array("spans", |spans| info.spans.iter().for_each(|span| spans.object(|out| span_as_json(span, out))));
+        object.array("deletions", |deletions| {
+            info.deletions.iter().for_each(|one| deletions.object(|out| deletion_as_json(one, out)));
+        });
+        object.member("deletions_forgotten", info.deletions_forgotten);
         object.array("damage", |damage| info.damage.iter().for_each(|one| damage.element(&*one.to_string())));
     });
     out.push(b'\n');
@@ -258,6 +272,17 @@ fn span_as_json(span: &SpanInfo, out: &mut ObjectWriter<'_>) {
     out.member("blocks", span.blocks);
     out.member("blocks_not_indexed", span.unknown_blocks);
     out.member("fields_indexed", span.indexed.len() as u64);
+}
+
+fn deletion_as_json(deletion: &Deletion, out: &mut ObjectWriter<'_>) {
+    out.member("time", &*time::to_text(deletion.time));
+    out.member("events", deletion.events);
+    out.member("spans", deletion.spans);
+    for (name, bound) in [("since", deletion.window.since), ("until", deletion.window.until)] {
+        bound.iter().for_each(|bound| out.member(name, &*time::to_text(*bound)));
+    }
+    deletion.note.iter().for_each(|note| out.member("note", &**note));
+    out.member("complete", deletion.is_complete);
 }
 
 /// What the files of a store take.
@@ -291,6 +316,10 @@ fn shown(info: &Info) -> String {
         counted(info.log_events, "event"),
         info.log_bytes
     );
+    if info.deletions_forgotten > 0 {
+        let _ = writeln!(page, "deletions    {} before these", info.deletions_forgotten);
+    }
+    info.deletions.iter().for_each(|one| page.push_str(&deletion(one)));
     for span in &info.spans {
         let index = match span.index_bytes {
             Some(bytes) => format!("index {bytes} bytes over {}", counted(span.indexed.len() as u64, "field")),
@@ -313,6 +342,23 @@ fn shown(info: &Info) -> String {
         );
     }
     page
+}
+
+/// The line of a deletion.
+fn deletion(deletion: &Deletion) -> String {
+    let bound = |name: &str, bound: Option<i64>| bound.map(|time| format!(", {name} {}", time::to_text(time)));
+    let since = bound("since", deletion.window.since).unwrap_or_default();
+    let until = bound("until", deletion.window.until).unwrap_or_default();
+    // A note is shown on one line, and does not steer a terminal.
+    let shown = |note: &String| format!(": {}", note.replace(char::is_control, " "));
+    let note = deletion.note.as_ref().map(shown).unwrap_or_default();
+    format!(
+        "deletion     {}: {} of {}{since}{until}{}{note}\n",
+        time::to_text(deletion.time),
+        counted(deletion.events, "event"),
+        counted(deletion.spans, "span"),
+        if deletion.is_complete { "" } else { ", not complete" },
+    )
 }
 
 /// What the columns and indexes of a span saved so far, if they were asked.

@@ -6,6 +6,7 @@ use crate::log::{self, START_BYTES};
 use crate::logs::{Logs, TakenRanges, Unreadable};
 use crate::manifest::{FileKind, Folder, Loss, Manifest};
 use crate::span;
+use std::path::PathBuf;
 
 /// The lock of the writer.
 pub(crate) const WRITER_LOCK: &str = "LOCK";
@@ -93,6 +94,31 @@ pub(crate) fn unknown(folder: &Folder) -> Result<Vec<Unknown>, Error> {
             return Ok(unknown);
         }
     }
+}
+
+/// The files that no manifest names and whose events are elsewhere, or removed. No writer is at work, and no compaction.
+pub(crate) fn superfluous(folder: &Folder) -> Result<Vec<PathBuf>, Error> {
+    let unknown = unknown(folder)?.into_iter().filter(|file| file.aside.is_none());
+    Ok(unknown.map(|file| folder.file(&file.name)).collect())
+}
+
+/// The logs that no manifest names and whose events are all sealed. A writer may be at work.
+pub(crate) fn sealed_logs(folder: &Folder) -> Result<Vec<PathBuf>, Error> {
+    let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
+    // A log that has events was named by a manifest before, so what the next one does not name is sealed.
+    let has_events = |number: u64| {
+        let len = folder.files.open(&folder.log(number)).and_then(|input| input.len());
+        len.is_ok_and(|len| len > START_BYTES as u64)
+    };
+    let numbers = names.iter().filter_map(|name| match FileKind::of(name) {
+        Some(FileKind::Log(number)) if has_events(number) => Some(number),
+        _ => None,
+    });
+    let numbers: Vec<u64> = numbers.collect();
+    let manifest = folder.manifest()?;
+    let is_sealed =
+        |number: &u64| !manifest.has(FileKind::Log(*number)) && log_aside(folder, *number, &manifest).is_none();
+    Ok(numbers.into_iter().filter(is_sealed).map(|number| folder.log(number)).collect())
 }
 
 /// Those of the files of these names that this manifest does not name.

@@ -42,14 +42,14 @@
 //! log       the write-ahead log - head, read
 //! manifest  the state of a store, its copy, and its changes - Folder::change
 //! source    how far sources were taken: checkpoints, first in the log and then in the manifest - Checkpoint, Prefix
-//! logs      all logs of a state: which events they have, which are missing; what was acknowledged - Logs, Taken
+//! logs      all logs of a state: their events, and what is missing; what was acknowledged; the wish to seal - Logs, Taken
 //! span      span files and their index files - SpanWriter, SpanFile
 //! clean     what a crash left behind, and files that no manifest names - orphans
 //! snapshot  one state of a store: events of a window in sections and blocks, merged where spans overlap - Text
 //! tail      events in the order in which they come, from the logs - Tail
 //! writer    appending, group commit, sealing - Writer
 //! store     a store: a folder - Store
-//! care      compaction, retention, checks, export, rebuilding a manifest - Store::compact, Store::restore
+//! care      compaction, retention, deletion, checks, export, rebuilding a manifest - Store::compact, Store::restore
 //! ```
 //!
 //! `docs/store-format.md` of the repository describes the files.
@@ -79,7 +79,10 @@ mod tests;
 pub mod time;
 mod writer;
 
-pub use care::{Compacted, Export, Extent, Info, Limits, LogInfo, Restored, Retained, Size, SpanInfo, Verified};
+pub use care::{
+    Compacted, DeleteScope, Deleted, Deletion, Export, Extent, Info, Limits, LogInfo, Restored, Retained, Size,
+    SpanInfo, Verified,
+};
 pub use column::{Cell, Cells, Fields, Numbers};
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};

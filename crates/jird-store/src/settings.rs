@@ -100,4 +100,14 @@ pub struct Window {
 impl Window {
     /// All time.
     pub const ALL: Self = Self { since: None, until: None };
+
+    /// Whether a time belongs to it.
+    pub(crate) fn has(&self, time: i64) -> bool {
+        self.since.is_none_or(|since| since <= time) && self.until.is_none_or(|until| time < until)
+    }
+
+    /// Whether some time between these two, both included, belongs to it.
+    pub(crate) fn cuts(&self, (first, last): (i64, i64)) -> bool {
+        self.since.is_none_or(|since| since <= last) && self.until.is_none_or(|until| first < until)
+    }
 }

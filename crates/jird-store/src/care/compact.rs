@@ -1,21 +1,14 @@
 //! Compaction: spans that overlap in time, or are small, become few that do neither.
 
+use super::merge::{Failed, Merge, Opened, RowSet, has_room, open_all};
 use super::tiers::Extent;
 use crate::clean::care_lock;
-use crate::column::spread;
-use crate::error::{Damage, Damages, Error, ErrorKind};
-use crate::event::{Key, TextOrder};
+use crate::error::{Damage, Error};
 use crate::manifest::{Folder, Fresh, SpanEntry};
 use crate::settings::Settings;
 use crate::snapshot::sum_up;
-use crate::span::{BlockRows, Effort, Fault, SpanFile, SpanWriter};
 use crate::store::Store;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::sync::Arc;
 
-/// About how many bytes of events a span has at most. Tests have small ones.
-pub(super) const SPAN_BYTES: u64 = if cfg!(test) { 30 << 10 } else { 256 << 20 };
 /// At most as many spans are merged at a time: of each, a block is in memory.
 pub(super) const MERGED_MAX: usize = 128;
 
@@ -48,7 +41,8 @@ impl Store {
             let manifest = self.folder.manifest()?;
             let before = compacted.merged;
             for group in extent.groups(&manifest.spans) {
-                match has_room(&self.folder, &group) {
+                let task = format!("compact {}: merging {} spans", self.folder.path.display(), group.len());
+                match has_room(&self.folder, &task, &group) {
                     Ok(()) => compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?,
                     // Others may be smaller, and make room.
                     Err(error) => lack = Err(error),
@@ -72,23 +66,6 @@ impl Store {
     }
 }
 
-/// What a compaction leaves of the room on a disk.
-const ROOM_LEFT: u64 = if cfg!(test) { 4 << 10 } else { 16 << 20 };
-
-/// Whether there is room for the span that comes of a group, which is at most about as large as they are together.
-fn has_room(folder: &Folder, group: &[SpanEntry]) -> Result<(), Error> {
-    let needed = group.iter().map(|span| span.file_bytes).sum::<u64>().saturating_add(ROOM_LEFT);
-    // Where the system does not say, the disk will.
-    let Ok(room) = folder.files.room(&folder.path) else { return Ok(()) };
-    if room >= needed {
-        return Ok(());
-    }
-    let message = format!(
-        "cannot compact {}: merging {} spans needs {needed} bytes of room on the disk for a while, and there are {room}; they are as they were: make room and try again",
-        folder.path.display(),
-        group.len(),
-    );
-    Err(Error::new(ErrorKind::Io(std::io::ErrorKind::StorageFull), message))
 }
 
 fn compact_group(
@@ -97,31 +74,18 @@ fn compact_group(
     group: &[SpanEntry],
     compacted: &mut Compacted,
 ) -> Result<(), Error> {
-    let (mut spans, damages) = (Vec::new(), Arc::new(Damages::default()));
-    for entry in group {
-        match SpanFile::open(folder, entry, true, &damages) {
-            Ok(span) => spans.extend(span.inspect(|span| {
-                span.table();
-            })),
-            // Retention was quicker.
-            Err(error) if error.is_missing_file() => return Ok(()),
-            Err(error) => return Err(error),
+    let spans = match open_all(folder, group)? {
+        Opened::Whole(spans) => spans,
+        Opened::Damaged(damage) => {
+            compacted.damage.extend(damage);
+            return Ok(());
         }
-    }
-    // A lost index is rebuilt; lost events are not ignored.
-    let lost: Vec<Damage> = damages.list().into_iter().filter(|damage| damage.events != Some(0)).collect();
-    if !lost.is_empty() {
-        compacted.damage.extend(lost);
-        return Ok(());
-    }
-    let base = spans.iter().map(|span| span.table().base).min().unwrap_or_default();
-    let last = spans.iter().map(|span| span.table().arrival_last).max().unwrap_or_default();
-    if last - base > u64::from(u32::MAX) {
-        return Ok(());
-    }
-    let (writer, made) = (None, Vec::new());
-    let mut merge = Merge { folder, settings, base, writer, made, order: order(group), sample: sample(&spans) };
-    match merge.run(&spans) {
+        // Retention was quicker.
+        Opened::Gone => return Ok(()),
+    };
+    let none = RowSet::default();
+    let Some(mut merge) = Merge::new(folder, settings, &spans, &none) else { return Ok(()) };
+    match merge.run() {
         Ok(()) => {}
         Err(Failed::Damage(damage)) => {
             compacted.damage.push(damage);
@@ -150,158 +114,4 @@ fn compact_group(
         fresh.into_iter().for_each(Fresh::keep);
     }
     Ok(())
-}
-
-/// Of some blocks of each span, about this many events are looked at, and of all together this many bytes at most.
-const SAMPLE_EVENTS: usize = 128;
-const SAMPLE_BYTES: usize = 1 << 20;
-
-/// Some events of the spans, by which columns are chosen. What cannot be read is told when it is merged.
-fn sample(spans: &[SpanFile]) -> Vec<u8> {
-    let (mut sample, mut text) = (Vec::new(), Vec::new());
-    for span in spans {
-        let blocks = span.table().blocks.len();
-        let mut some = vec![0, blocks / 2, blocks.saturating_sub(1)];
-        some.dedup();
-        for block in some.into_iter().filter(|block| *block < blocks) {
-            if sample.len() < SAMPLE_BYTES && span.read_documents(block, &mut text).is_ok() {
-                let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
-                spread(lines.len(), SAMPLE_EVENTS).for_each(|number| sample.extend_from_slice(lines[number]));
-            }
-        }
-    }
-    sample
-}
-
-fn order(group: &[SpanEntry]) -> TextOrder {
-    group.iter().fold(TextOrder::Empty, |order, span| order.and(span.order))
-}
-
-enum Failed {
-    Damage(Damage),
-    Error(Error),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
-struct Merge<'f> {
-    folder: &'f Folder,
-    settings: &'f Settings,
-    base: u64,
-    writer: Option<SpanWriter>,
-    made: Vec<(SpanEntry, Fresh)>,
-    order: TextOrder,
-    sample: Vec<u8>,
-}
-
-impl Merge<'_> {
-    fn run(&mut self, spans: &[SpanFile]) -> Result<(), Failed> {
-        let mut cursors = Vec::new();
-        let mut next = BinaryHeap::new();
-        for span in spans {
-            let mut cursor = Cursor { span, block: 0, at: 0, rows: BlockRows::default(), text: Vec::new() };
-            if cursor.load(self.folder)? {
-                next.push(Reverse((cursor.key(), cursors.len())));
-            }
-            cursors.push(cursor);
-        }
-        while let Some(Reverse((_, number))) = next.pop() {
-            let cursor = &mut cursors[number];
-            // As many as come before those of all others.
-            let end = next.peek().map(|Reverse((key, _))| *key);
-            let goes_on = loop {
-                self.push(cursor)?;
-                if !cursor.step(self.folder)? {
-                    break false;
-                }
-                if end.is_some_and(|end| cursor.key() > end) {
-                    break true;
-                }
-            };
-            if goes_on {
-                next.push(Reverse((cursor.key(), number)));
-            }
-        }
-        self.close()
-    }
-
-    fn push(&mut self, cursor: &Cursor<'_>) -> Result<(), Failed> {
-        let key = cursor.key();
-        if cursor.span.entry().keep_from.is_some_and(|from| key.time < from) {
-            return Ok(());
-        }
-        let event = cursor.event().ok_or_else(|| cursor.damage(self.folder, &Fault::Wrong("its lines are damaged")))?;
-        #[expect(clippy::single_match_else, reason = "the borrow ends in between")]
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
-            None => {
-                let fresh = Fresh::new(self.folder, self.folder.reserve()?);
-                let writer = SpanWriter::new(self.folder, fresh, self.settings, self.base, Effort::Compact)?;
-                self.writer.insert(writer.with_sample(self.sample.clone()))
-            }
-        };
-        writer.push(key, event)?;
-        if writer.text_bytes() >= SPAN_BYTES { self.close() } else { Ok(()) }
-    }
-
-    fn close(&mut self) -> Result<(), Failed> {
-        if let Some(writer) = self.writer.take() {
-            self.made.push(writer.finish(self.order)?);
-        }
-        Ok(())
-    }
-}
-
-/// A span, and how far it was read.
-struct Cursor<'s> {
-    span: &'s SpanFile,
-    block: usize,
-    at: usize,
-    rows: BlockRows,
-    text: Vec<u8>,
-}
-
-impl Cursor<'_> {
-    fn key(&self) -> Key {
-        self.rows.keys[self.at]
-    }
-
-    /// The event with its line feed; `None` if the offsets lie.
-    fn event(&self) -> Option<&[u8]> {
-        let (start, end) = (self.rows.offsets[self.at] as usize, self.rows.offsets[self.at + 1] as usize);
-        let event = self.text.get(start..end)?;
-        (memchr::memchr(b'\n', event) == Some(event.len() - 1)).then_some(event)
-    }
-
-    /// Goes to the next event. `false` if there is none.
-    fn step(&mut self, folder: &Folder) -> Result<bool, Failed> {
-        self.at += 1;
-        if self.at < self.rows.keys.len() {
-            return Ok(true);
-        }
-        self.block += 1;
-        self.load(folder)
-    }
-
-    fn load(&mut self, folder: &Folder) -> Result<bool, Failed> {
-        self.at = 0;
-        if self.block == self.span.table().blocks.len() {
-            return Ok(false);
-        }
-        self.rows = self.span.read_rows(self.block).map_err(|fault| self.damage(folder, &fault))?;
-        let mut text = std::mem::take(&mut self.text);
-        self.span.read_documents(self.block, &mut text).map_err(|fault| self.damage(folder, &fault))?;
-        self.text = text;
-        Ok(true)
-    }
-
-    fn damage(&self, folder: &Folder, fault: &Fault) -> Failed {
-        let events = Some(self.span.table().blocks[self.block].events);
-        let file = folder.span(self.span.number());
-        Failed::Damage(Damage { file, block: Some(self.block), events, reason: fault.to_string() })
-    }
 }

@@ -1,5 +1,6 @@
 //! What a person wants to know of a store.
 
+use super::deletions::{Deletion, Deletions};
 use crate::error::{Damage, Error};
 use crate::settings::{ColumnChoice, Settings, Window};
 use crate::snapshot::{Saved, saved};
@@ -24,6 +25,10 @@ pub struct Info {
     pub log_events: u64,
     /// Their bytes.
     pub log_bytes: u64,
+    /// The last deletions of events, oldest first: 100 at most.
+    pub deletions: Vec<Deletion>,
+    /// How many deletions there were before those.
+    pub deletions_forgotten: u64,
     /// What is damaged as far as that is seen without reading the blocks.
     pub damage: Vec<Damage>,
 }
@@ -157,6 +162,8 @@ impl Store {
         let logs = logs.map(|log| LogInfo { number: log.number, file_bytes: size(log.number).unwrap_or_default() });
         let (log_events, log_bytes) = snapshot.recent_size();
         let text = snapshot.text(Window::ALL)?;
+        let Deletions { list: deletions, forgotten: deletions_forgotten, .. } =
+            manifest.sections.get().ok().flatten().unwrap_or_default();
         Ok(Info {
             settings: snapshot.settings().clone(),
             events: text.events(),
@@ -165,6 +172,8 @@ impl Store {
             logs: logs.collect(),
             log_events,
             log_bytes,
+            deletions,
+            deletions_forgotten,
             damage: snapshot.damage(),
         })
     }

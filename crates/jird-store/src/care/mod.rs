@@ -1,15 +1,20 @@
-//! Care for a store: compaction, retention, checks, and what a person wants to know. All of it runs next to a writer
+//! Care for a store: compaction, retention, deletion, checks, and what a person wants to know. All of it runs next to a writer
 //! and readers, in the same process or another.
 
 mod compact;
+mod delete;
+mod deletions;
 mod export;
 mod info;
+mod merge;
 mod restore;
 mod retain;
 mod tiers;
 mod verify;
 
 pub use compact::Compacted;
+pub use delete::{DeleteScope, Deleted};
+pub use deletions::Deletion;
 pub use export::Export;
 pub use info::{Info, LogInfo, Size, SpanInfo};
 pub use restore::Restored;

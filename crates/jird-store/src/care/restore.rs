@@ -1,5 +1,6 @@
 //! Making a manifest again that is damaged, gone or old: from its copy, or from what spans and logs say of themselves.
 
+use super::deletions::Deletions;
 use crate::clean::{WRITER_LOCK, care_lock};
 use crate::column::ColumnType;
 use crate::error::{Error, ErrorKind};
@@ -149,7 +150,7 @@ impl<'f> Rebuilding<'f> {
         manifest.arrivals = manifest.arrivals.max(arrivals);
         manifest.sealed = Some(sealed);
         manifest.next = self.next;
-        manifest.sections = Sections::default();
+        manifest.sections = self.known.map_or_else(Sections::default, |known| known.sections.only::<Deletions>());
         manifest.sections.set(&SourcesLost);
         manifest.spans = self.spans.drain(..).map(|span| span.entry).collect();
         manifest.logs = self.logs.drain(..).map(|log| log.entry).collect();

@@ -1,6 +1,7 @@
 //! Which spans a compaction merges.
 
-use super::compact::{MERGED_MAX, SPAN_BYTES};
+use super::compact::MERGED_MAX;
+use super::merge::SPAN_BYTES;
 use crate::event::Key;
 use crate::manifest::SpanEntry;
 use std::collections::BTreeMap;

@@ -4,6 +4,7 @@
 //! writer notes how many it has acknowledged. So what is missing is known whichever file is damaged, cut, exchanged or
 //! gone, and also which of the files is to blame.
 
+pub(crate) mod seal_request;
 mod taken_ranges;
 
 use crate::error::{Damage, Error};

@@ -60,6 +60,12 @@ impl Sections {
         self.0.insert(S::NAME.into(), text);
     }
 
+    /// Only the part of this type, if there is one.
+    pub(crate) fn only<S: Section>(&self) -> Self {
+        let part = self.0.get_key_value(S::NAME);
+        Self(part.into_iter().map(|(name, text)| (name.clone(), text.clone())).collect())
+    }
+
     pub(super) fn write(&self, out: &mut ObjectWriter<'_>) {
         self.0.iter().for_each(|(name, text)| out.raw(name, text));
     }

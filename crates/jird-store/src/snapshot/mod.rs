@@ -130,6 +130,11 @@ impl Snapshot {
         &self.0.spans
     }
 
+    /// The events in the logs, each with its time and without its line feed.
+    pub(crate) fn recent_events(&self) -> impl Iterator<Item = (i64, &[u8])> {
+        self.0.recent.events()
+    }
+
     /// The events in the logs: how many, their bytes.
     pub(crate) fn recent_size(&self) -> (u64, u64) {
         self.0.recent.size()

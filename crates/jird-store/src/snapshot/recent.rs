@@ -55,6 +55,14 @@ impl Recent {
         row.text(&self.batches)
     }
 
+    /// All events in their order, each with its time and without its line feed.
+    pub(super) fn events(&self) -> impl Iterator<Item = (i64, &[u8])> {
+        self.rows.iter().map(|row| {
+            let event = self.event(row);
+            (row.key.time, event.strip_suffix(b"\n").unwrap_or(event))
+        })
+    }
+
     pub(super) fn order(&self) -> TextOrder {
         self.batches.iter().fold(TextOrder::Empty, |order, batch| order.and(batch.order))
     }

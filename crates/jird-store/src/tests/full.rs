@@ -23,7 +23,7 @@ fn strays(run: &Run) -> Vec<String> {
     files.map(|path| path.display().to_string()).collect()
 }
 
-/// Appends, with seals, a compaction and a retention. The writer is ended as every command ends it.
+/// Appends, with seals, compactions, a deletion and a retention. The writer is ended as every command ends it.
 fn course(run: &mut Run) {
     for _ in 0..6 {
         let _ = run.append();
@@ -34,6 +34,7 @@ fn course(run: &mut Run) {
         let _ = run.append();
     }
     finish(run);
+    let _ = run.delete();
     let _ = run.retain();
     let _ = run.store().and_then(|store| store.compact(Extent::Full));
 }

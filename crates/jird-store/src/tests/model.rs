@@ -7,7 +7,7 @@ use crate::settings::{Compression, Settings, Window, WriterOptions};
 use crate::snapshot::Snapshot;
 use crate::store::Store;
 use crate::writer::Writer;
-use crate::{Error, Sync};
+use crate::{DeleteScope, Error, ErrorKind, Sync};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,6 +46,21 @@ impl Event {
     }
 }
 
+/// What a deletion is to delete: events from a second on whose numbers have a remainder by 7, and that were appended
+/// before the one with this number.
+#[derive(Clone, Copy, Debug)]
+struct DeletedNumbers {
+    since: u64,
+    remainder: u64,
+    below: u64,
+}
+
+impl DeletedNumbers {
+    fn has(&self, event: &Event) -> bool {
+        event.second >= self.since && event.number % 7 == self.remainder && event.number < self.below
+    }
+}
+
 /// A store, its model, and what is open.
 pub(super) struct Run {
     pub(super) disk: Disk,
@@ -59,6 +74,7 @@ pub(super) struct Run {
     doubtful: Vec<Vec<Event>>,
     /// Times before which events may have been removed, and the number of the next event then.
     doubtful_cuts: Vec<(u64, u64)>,
+    doubtful_deletions: Vec<DeletedNumbers>,
     held: Vec<(Snapshot, Vec<Event>)>,
     next: u64,
     batches: u64,
@@ -83,6 +99,7 @@ impl Run {
             events: Vec::new(),
             doubtful: Vec::new(),
             doubtful_cuts: Vec::new(),
+            doubtful_deletions: Vec::new(),
             held: Vec::new(),
             next: 0,
             batches: 0,
@@ -95,7 +112,7 @@ impl Run {
 
     /// One thing that a user may do. An error is one of the disk.
     pub(super) fn step(&mut self) -> Result<(), Error> {
-        match self.random.below(20) {
+        match self.random.below(22) {
             0..=9 => self.append(),
             10 | 11 => self.check_window(),
             12 => {
@@ -103,7 +120,7 @@ impl Run {
                 Ok(())
             }
             13 => self.writer.take().map_or(Ok(()), |writer| writer.finish().map(drop)),
-            14 if self.doubtful.is_empty() && self.doubtful_cuts.is_empty() => {
+            14 if self.has_no_doubt() => {
                 let snapshot = self.store()?.snapshot()?;
                 self.held.push((snapshot, self.expected()));
                 Ok(())
@@ -112,6 +129,7 @@ impl Run {
             16 => self.retain(),
             // A writer may be sealing meanwhile.
             17 => self.store()?.verify(false).map(|verified| assert_eq!(verified.damage, [])),
+            18 | 19 => self.delete(),
             _ => {
                 let extent = [Extent::Full, Extent::Tiers, Extent::Equals][self.random.below(3) as usize];
                 self.store()?.compact(extent).map(|compacted| assert_eq!(compacted.damage, []))
@@ -177,6 +195,34 @@ impl Run {
         self.doubtful.iter_mut().for_each(|batch| batch.retain(|event| !goes(event)));
     }
 
+    /// Deletes events, unless an open writer has some of them in its log.
+    pub(super) fn delete(&mut self) -> Result<(), Error> {
+        let since = if self.random.below(2) == 0 { 0 } else { self.random.below(self.next / 3 + 2) };
+        let deletion = DeletedNumbers { since, remainder: self.random.below(7), below: self.next };
+        self.doubtful_deletions.push(deletion);
+        let window = Window { since: Some(since as i64 * 1_000_000_000), until: None };
+        let scope = DeleteScope { window, note: Some("a note"), ..DeleteScope::default() };
+        let matches = &mut |event: &[u8]| number(std::str::from_utf8(event).unwrap()) % 7 == deletion.remainder;
+        match self.store()?.delete(&scope, matches) {
+            // Nothing was deleted.
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                self.doubtful_deletions.pop();
+            }
+            deleted => {
+                assert_eq!(deleted?.damage, []);
+                self.doubtful_deletions.pop();
+                self.events.retain(|event| !deletion.has(event));
+                self.doubtful.iter_mut().for_each(|batch| batch.retain(|event| !deletion.has(event)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is known which events are there.
+    fn has_no_doubt(&self) -> bool {
+        self.doubtful.is_empty() && self.doubtful_cuts.is_empty() && self.doubtful_deletions.is_empty()
+    }
+
     /// The events in their order.
     fn expected(&self) -> Vec<Event> {
         let mut events = self.events.clone();
@@ -202,7 +248,7 @@ impl Run {
         let is_in = |event: &Event| {
             since.is_none_or(|since| event.second >= since) && until.is_none_or(|until| event.second < until)
         };
-        if self.doubtful.is_empty() && self.doubtful_cuts.is_empty() {
+        if self.has_no_doubt() {
             let events: Vec<Event> = self.expected().into_iter().filter(is_in).collect();
             assert_same(&got, &events);
         }
@@ -217,6 +263,12 @@ impl Run {
         assert_eq!(snapshot.damage(), []);
         // A cut that is doubtful was made, or not, as a whole.
         let numbers: BTreeSet<u64> = got.lines().map(number).collect();
+        // Each event of a deletion that is doubtful is there or not.
+        for deletion in std::mem::take(&mut self.doubtful_deletions) {
+            let is_deleted = |event: &Event| deletion.has(event) && !numbers.contains(&event.number);
+            self.events.retain(|event| !is_deleted(event));
+            self.doubtful.iter_mut().for_each(|batch| batch.retain(|event| !is_deleted(event)));
+        }
         for cut in std::mem::take(&mut self.doubtful_cuts) {
             let older = |event: &&Event| event.second < cut.0 && event.number < cut.1;
             if self.events.iter().filter(older).any(|event| !numbers.contains(&event.number)) {

@@ -5,16 +5,18 @@ use crate::Extent;
 use crate::files::simulated::Trouble;
 use crate::{Sync, WriterOptions};
 
-/// Appends, with a seal, a compaction, a retention and another writer.
+/// Appends, with a seal, compactions, deletions and another writer.
 fn course(run: &mut Run) {
     for _ in 0..6 {
         let _ = run.append();
     }
     let _ = run.store().and_then(|store| store.compact(Extent::Full));
     run.close();
+    let _ = run.delete();
     for _ in 0..6 {
         let _ = run.append();
     }
+    let _ = run.delete();
     run.close();
     let _ = run.store().and_then(|store| store.compact(Extent::Full));
 }

@@ -20,6 +20,7 @@ use arrow_buffer::Buffer;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 /// How many file numbers are reserved at a time.
 const NUMBERS: u64 = 8;
@@ -327,6 +328,12 @@ impl WriterState {
 
     fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a change, but not longer than until then.
+    fn wait_until<'s>(&self, state: MutexGuard<'s, State>, until: Instant) -> MutexGuard<'s, State> {
+        let rest = until.saturating_duration_since(Instant::now());
+        self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Waits until there is room for another batch.

@@ -1,17 +1,20 @@
 //! Sealing: what is in full logs becomes a span.
 
 use super::open::marked;
-use super::{Pending, WriterState};
+use super::{Pending, State, WriterState};
 use crate::column::spread;
 use crate::error::Error;
 use crate::event::{Clip, TextOrder, sorted_rows};
+use crate::logs::seal_request;
 use crate::manifest::{Fresh, Manifest};
 use crate::source::{LastArrival, Sources};
 use crate::span::{Effort, SpanWriter};
+use std::time::Instant;
 
 impl WriterState {
     /// Seals what there is to seal until the writer ends.
     pub(super) fn seal_all(&self) {
+        let mut look = Instant::now();
         loop {
             let mut state = self.state();
             let job = loop {
@@ -19,7 +22,15 @@ impl WriterState {
                 match &state.sealing {
                     Some(job) if !is_told => break job.clone(),
                     _ if state.is_closing => return,
-                    _ => state = self.wait(state),
+                    None if look <= Instant::now() => {
+                        drop(state);
+                        let wanted = seal_request::read(&self.folder, self.store);
+                        look = Instant::now() + seal_request::EVERY;
+                        state = self.state();
+                        self.seal_if_wanted(&mut state, wanted);
+                    }
+                    None => state = self.wait_until(state, look),
+                    Some(_) => state = self.wait(state),
                 }
             };
             let has_spare = state.spare.is_some();
@@ -42,6 +53,16 @@ impl WriterState {
             }
             drop(state);
             self.changed.notify_all();
+        }
+    }
+
+    /// Hands on what is in the logs if another process wants events sealed that are there.
+    fn seal_if_wanted(&self, state: &mut State, wanted: Option<u64>) {
+        let first = state.pending.batches.iter().map(|batch| batch.arrival).min();
+        let is_wanted = first.zip(wanted).is_some_and(|(first, wanted)| first < wanted);
+        if is_wanted && state.sealing.is_none() && !state.is_closing && state.failed.is_none() {
+            // If there is no room for a new log, the other process does without.
+            let _ = self.rotate(state);
         }
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
 mod damage;
+mod delete;
 mod resume;
 mod trouble;
 
