@@ -51,9 +51,8 @@ pub struct Deleted {
 impl Store {
     /// Deletes the events that `matches`, which gets an event without its line feed and has to say the same each time:
     /// all of those that were acknowledged before. Spans are written again without them, one after the other; spans
-    /// without such events stay as they are. Readers and a writer go on meanwhile: the writer
-    /// seals its logs first. Memory: a few blocks, and a bit for each event
-    /// of a span.
+    /// without such events stay as they are. Readers and a writer go on meanwhile; a writer that has such events in its
+    /// log seals it first. Memory: a few blocks, and a bit for each event of a span.
     ///
     /// After a crash, each of the events is deleted or is there as before.
     ///
@@ -76,8 +75,8 @@ impl Store {
     ///
     /// # Errors
     /// `Locked` if another compaction or deletion is at work, or if a writer has such events in its log and does not seal
-    /// it within 30 seconds; nothing was deleted then. Those of the operating system: what was deleted before that is gone. If the disk lacks the room to write a
-    /// span again, that is an error in the end.
+    /// it within 30 seconds; nothing was deleted then. Those of the operating system: what was deleted before that is
+    /// gone. If the disk lacks the room to write a span again, that is an error in the end.
     pub fn delete(&self, scope: &DeleteScope<'_>, matches: &mut dyn FnMut(&[u8]) -> bool) -> Result<Deleted, Error> {
         // Before the lock, as a writer removes what a crash has left only if it can have it, too.
         let unsealed = self.seal_logs()?;
@@ -88,6 +87,8 @@ impl Store {
         let manifest = self.folder.manifest()?;
         let mut work = Work::new(self, scope, matches);
         work.unremoved = manifest.sections.get::<Deletions>()?.unwrap_or_default().unremoved;
+        // A manifest that was rebuilt may name them again: then they have events that no other file has.
+        work.unremoved.retain(|number| !manifest.has(FileKind::Span(*number)));
         let done = manifest.spans.iter().try_for_each(|span| work.span(span.clone()));
         let ended = done.and_then(|()| work.end()).and_then(|()| sweep(&self.folder));
         self.folder.keep_ballast();
@@ -275,7 +276,11 @@ impl<'w, 's> Work<'w, 's> {
             self.failure = Some(error);
             return Ok(None);
         }
-        let Some(mut merge) = Merge::new(self.folder, self.settings, spans, &found.rows) else { return Ok(None) };
+        let Some(mut merge) = Merge::new(self.folder, self.settings, spans, &found.rows) else {
+            let (file, reason) = (self.folder.span(entry.number), "its arrival numbers cannot be".to_owned());
+            self.deleted.damage.push(Damage { file, block: None, events: Some(entry.events), reason });
+            return Ok(None);
+        };
         match merge.run() {
             Ok(()) => {}
             Err(Failed::Damage(damage)) => {
@@ -335,7 +340,7 @@ impl<'w, 's> Work<'w, 's> {
         if self.record.is_complete {
             self.folder.change_to_free(|manifest| Deletions::record(manifest, &self.record, false, &[]))
         } else if had_unremoved || self.record.spans > 0 {
-            self.folder.change_to_free(|manifest| Deletions::removed(manifest))
+            self.folder.change_to_free(Deletions::removed)
         } else {
             Ok(())
         }
@@ -453,4 +458,28 @@ fn aside(folder: &Folder) -> Result<Vec<PathBuf>, Error> {
         stem.is_some_and(|stem| FileKind::of(stem).is_some()) || name == "refused.ndjson"
     };
     Ok(names.into_iter().filter(is_aside).map(|name| folder.file(&name)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::simulated::Disk;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_span_that_is_to_be_removed_stays_if_the_manifest_names_it_again() {
+        let disk = Disk::default();
+        let store = Store::create_on(Arc::new(disk), Path::new("/store"), &Settings::default()).unwrap();
+        let writer = store.writer(&WriterOptions::default()).unwrap();
+        writer.append_event(b"1").unwrap();
+        writer.seal().unwrap();
+        writer.finish().unwrap();
+        let number = store.folder.manifest().unwrap().spans[0].number;
+        let record = |manifest: &mut _| Deletions::record(manifest, &Deletion::default(), true, &[number, 77]);
+        store.folder.change(record).unwrap();
+        store.delete(&DeleteScope::default(), &mut |_| false).unwrap();
+        assert_eq!((store.info().unwrap().events, store.verify(false).unwrap().damage), (1, Vec::new()));
+        let deletions: Deletions = store.folder.manifest().unwrap().sections.get().unwrap().unwrap();
+        assert_eq!((deletions.unremoved, deletions.list.len()), (Vec::new(), 1));
+    }
 }

@@ -178,7 +178,7 @@ impl<'f> Merge<'f> {
             order,
             sample: sample(spans, dropped),
         };
-        (last - base <= u64::from(u32::MAX)).then(merge)
+        u32::try_from(last - base).is_ok().then(merge)
     }
 
     /// Writes the events of all spans.

@@ -205,9 +205,9 @@ fn the_power_may_go_at_every_operation_of_a_deletion() {
             drop(store);
             let mut random = Random(at);
             if kill {
-                disk.kill()
+                disk.kill();
             } else {
-                disk.reboot(&mut || random.next())
+                disk.reboot(&mut || random.next());
             }
             let store = open(&disk).unwrap();
             let there = present(&store);
@@ -248,7 +248,7 @@ fn a_writer_seals_what_is_to_be_deleted_and_goes_on() {
     assert!(!disk.files().iter().any(|(path, _)| path.ends_with("SEAL")));
     writer.finish().unwrap();
     let there = present(&store);
-    let is_wanted = |second: &usize| *second >= 420 || second % 4 != 0;
+    let is_wanted = |second: &usize| *second >= 420 || !second.is_multiple_of(4);
     assert!(there.iter().all(is_wanted) && all_but(0).iter().all(|second| there.contains(second)));
     assert_eq!(store.verify(false).unwrap().damage, []);
 }
@@ -266,7 +266,7 @@ fn a_writer_that_does_not_seal_is_told_and_left_alone_if_its_log_has_no_match() 
     // The log has seconds from 400 on.
     let scope = DeleteScope { window: Window { since: None, until: Some(seconds(400)) }, ..DeleteScope::default() };
     assert_eq!(store.delete(&scope, &mut |event| has(event, NAMES[0])).unwrap().events, 100);
-    let wanted: Vec<_> = (0..420).filter(|second| *second >= 400 || second % 4 != 0).collect();
+    let wanted: Vec<_> = (0..420).filter(|second| *second >= 400 || !second.is_multiple_of(4)).collect();
     assert_eq!(present(&store), wanted);
 }
 
