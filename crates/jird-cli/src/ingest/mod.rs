@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod course;
+mod future;
 mod lines;
 mod once;
 mod take;
@@ -16,6 +17,7 @@ use crate::window::{nanoseconds, now};
 use anyhow::{Context, Result, anyhow, bail};
 use checkpoints::Id;
 use clap::ValueEnum;
+use future::{FutureLimit, FutureTally};
 use jird::Path;
 use jird_formats::files::{BadRecords, OnError, is_url};
 use jird_store::{ColumnChoice, Compression, Settings, Store, Totals, Window, WriterOptions, is_store};
@@ -74,6 +76,10 @@ pub(crate) struct IngestArgs {
     /// What to do with an invalid line: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (append to it)
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
+    /// Events whose times are further in the future are invalid: 10m, 1h, 1d. A wrong clock makes such events, which stay
+    /// the newest ones, and which no retention by age removes [default: any time is valid]
+    #[arg(long, value_name = "DURATION", value_parser = FutureLimit::new)]
+    future_limit: Option<FutureLimit>,
     /// Continue in each file where an earlier run ended, so that no event is taken twice
     #[arg(long)]
     resume: bool,
@@ -198,19 +204,21 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
         check: Check {
             settings: store.settings(),
             record_limit: args.record.limit(),
+            future_limit: args.future_limit.as_ref(),
             stops: args.on_error == OnError::Stop,
             grows: resumed.is_some(),
         },
         resumed,
         threads: args.threads.map_or_else(threads, usize::from),
         tally: Tally::default(),
+        future: FutureTally::default(),
         is_broken: false,
         bytes: 0,
     };
     take.tally.tell_at_signals();
     let outcome = Outcome::worst(inputs, |input| take.file(input, &read));
     drop(progress);
-    let Take { mut bad, bytes, tally, is_broken, once, .. } = take;
+    let Take { mut bad, bytes, tally, future, is_broken, once, .. } = take;
     tally.tell(args.quiet);
     once.iter().for_each(|once| once.tell(args.quiet));
     bad.finish().context("writing the quarantine")?;
@@ -230,6 +238,9 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
         let (count, field) = (totals.undated, &store.settings().time_field);
         let events = if count == 1 { "1 event has" } else { &format!("{count} events have") };
         say(&format!("note: {events} no time in `{field}`, and got the time of arrival"));
+    }
+    if args.future_limit.is_none() && !args.quiet {
+        future.tell();
     }
     Ok(outcome.max(left_out(bad.count(), bad.first(), args.quiet)))
 }

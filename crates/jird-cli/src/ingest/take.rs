@@ -2,7 +2,8 @@
 
 use super::checkpoints::Id;
 use super::course::Course;
-use super::lines::{Check, Prepared, Wrong, prepare};
+use super::future::FutureTally;
+use super::lines::{Check, Fault, Prepared, Wrong, prepare};
 use super::once::Once;
 use super::tally::{End, Place, Tally};
 use crate::input::{Counter, Input};
@@ -11,7 +12,7 @@ use anyhow::{Context, Result};
 use jird::hooks::lines::drive;
 use jird::hooks::lines::{StreamPiece, StreamPieces};
 use jird_formats::files::{BadRecord, BadRecords, Reader, record_limit_hint};
-use jird_store::{Batch, Writer};
+use jird_store::{Batch, Writer, time};
 use std::ops::ControlFlow;
 
 /// Takes files into a store.
@@ -27,6 +28,7 @@ pub(super) struct Take<'w> {
     pub(super) check: Check<'w>,
     pub(super) threads: usize,
     pub(super) tally: Tally,
+    pub(super) future: FutureTally,
     /// Whether the store takes no more.
     pub(super) is_broken: bool,
     /// Bytes of text that were taken.
@@ -127,6 +129,7 @@ impl Take<'_> {
             once.filter(&mut batch)?;
         }
         if end > 0 {
+            self.future.note(batch.times());
             file.course.advance(&piece[..end], batch.events());
             self.take(batch, &file.course)?;
             self.bytes += end as u64;
@@ -152,18 +155,26 @@ impl Take<'_> {
 
     /// Sets a bad line aside, or fails with it. Its piece begins at a place.
     fn note(&mut self, name: &str, start: Place, wrong: &Wrong) -> Result<()> {
-        let kind = wrong.error.kind();
-        let is_long = kind == jird::ErrorKind::Size;
-        let hint = if is_long { record_limit_hint(self.check.record_limit) } else { String::new() };
         let (line, offset) = (start.lines + wrong.line, start.bytes + wrong.offset as u64);
-        let located = wrong.error.locate(&wrong.raw).after_lines(line, offset);
-        let words = format!("{name}:{}:{}: {kind}{hint} {}", located.line(), located.column(), located.place());
+        let (line, column, kind, message) = match &wrong.fault {
+            Fault::Json(error) => {
+                let kind = error.kind();
+                let is_long = kind == jird::ErrorKind::Size;
+                let hint = if is_long { record_limit_hint(self.check.record_limit) } else { String::new() };
+                let located = error.locate(&wrong.raw).after_lines(line, offset);
+                (located.line(), located.column(), error.code(), format!("{kind}{hint} {}", located.place()))
+            }
+            Fault::Future { time, limit } => {
+                let (time, field) = (time::to_text(*time), &self.check.settings.time_field);
+                let message = format!("the time {time} is more than {limit} in the future (byte {offset}, at {field})");
+                (line + 1, 1, "future", message)
+            }
+        };
         if self.check.stops {
-            return Err(BadData(words + PASS_BY).into());
+            return Err(BadData(format!("{name}:{line}:{column}: {message}{PASS_BY}")).into());
         }
-        let place = jird::event::Place { line: located.line(), offset, record: 0 };
-        let message = format!("{kind}{hint} {}", located.place());
-        let bad = BadRecord { file: name, place, kind: wrong.error.code(), message: &message, raw: &wrong.raw };
+        let place = jird::event::Place { line, offset, record: 0 };
+        let bad = BadRecord { file: name, place, kind, message: &message, raw: &wrong.raw };
         self.bad.note(&bad).context("writing the quarantine")
     }
 }

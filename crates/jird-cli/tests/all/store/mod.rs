@@ -4,6 +4,7 @@
 
 mod damage;
 mod delete;
+mod future;
 mod resume;
 mod trouble;
 

@@ -1,0 +1,132 @@
+//! Events from the future: a clock that is wrong makes events that stay the newest of a store for years, and that no
+//! retention by age removes.
+
+use super::lines::{Fault, Wrong};
+use crate::outcome::report as say;
+use crate::window::now;
+use anyhow::{Result, bail};
+use jird_store::{Batch, time};
+
+/// Events are told if their times are so many nanoseconds in the future: a day.
+const TOLD: i64 = 24 * 60 * 60 * 1_000_000_000;
+
+/// How far in the future the time of an event may be.
+#[derive(Clone, Debug)]
+pub(super) struct FutureLimit {
+    /// As it was typed.
+    text: String,
+    nanoseconds: i64,
+}
+
+impl FutureLimit {
+    /// What is typed: 10m, 1d.
+    pub(super) fn new(text: &str) -> Result<Self> {
+        // What is so long before 1970.
+        let before = time::meant(text, 0).ok().filter(|_| text.ends_with(|unit: char| unit.is_ascii_lowercase()));
+        match before {
+            Some(before) => Ok(Self { text: text.to_owned(), nanoseconds: -before }),
+            None => bail!("wanted a duration such as 90s, 10m, 1h, 1d or 4w"),
+        }
+    }
+
+    /// Takes the events that are later out of a batch of lines, and adds them to those that are wrong, which are in the
+    /// order of the lines.
+    pub(super) fn apply(&self, lines: &[u8], batch: &mut Batch, wrong: &mut Vec<Wrong>) {
+        let latest = now().saturating_add(self.nanoseconds);
+        if batch.times().iter().all(|time| *time <= latest) {
+            return;
+        }
+        let times = batch.times().to_vec();
+        let mut rows = times.iter();
+        let mut others = std::mem::take(wrong).into_iter().peekable();
+        let mut start = 0;
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            if let Some(other) = others.next_if(|other| other.offset == start) {
+                wrong.push(other);
+            } else if let Some(&time) = rows.next_if_event(line)
+                && time > latest
+            {
+                let raw = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
+                let limit = self.text.clone();
+                wrong.push(Wrong { offset: start, line: 0, raw, fault: Fault::Future { time, limit } });
+            }
+            start += line.len();
+        }
+        let mut times = times.iter();
+        batch.keep(|_| times.next().is_none_or(|time| *time <= latest));
+    }
+}
+
+/// The rows of events, of which blank lines have none.
+trait Rows<'t> {
+    /// The next time, if the line is an event.
+    fn next_if_event(&mut self, line: &[u8]) -> Option<&'t i64>;
+}
+
+impl<'t> Rows<'t> for std::slice::Iter<'t, i64> {
+    fn next_if_event(&mut self, line: &[u8]) -> Option<&'t i64> {
+        let is_blank = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+        if is_blank { None } else { self.next() }
+    }
+}
+
+/// What was taken although its time is more than a day in the future.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FutureTally {
+    events: u64,
+    latest: i64,
+}
+
+impl FutureTally {
+    /// Notes the times of events that are taken.
+    pub(super) fn note(&mut self, times: &[i64]) {
+        let Some(&latest) = times.iter().max() else { return };
+        let limit = now().saturating_add(TOLD);
+        if latest > limit {
+            self.events += times.iter().filter(|time| **time > limit).count() as u64;
+            self.latest = self.latest.max(latest);
+        }
+    }
+
+    /// Says what it means.
+    pub(super) fn tell(&self) {
+        if self.events > 0 {
+            let events = if self.events == 1 { "1 event is" } else { &format!("{} events are", self.events) };
+            say(&format!(
+                "note: {events} more than a day in the future, up to {}: a clock may be wrong, and no retention by age removes them before; --future-limit 1d refuses such events",
+                time::to_text(self.latest)
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jird_store::Settings;
+
+    #[test]
+    fn a_limit_is_a_duration() {
+        for (text, seconds) in [("0s", 0), ("90s", 90), ("10m", 600), ("1 h", 3600), ("1d", 86_400), ("2w", 1_209_600)]
+        {
+            assert_eq!(FutureLimit::new(text).unwrap().nanoseconds, seconds * 1_000_000_000, "{text}");
+        }
+        for text in ["", "1", "d", "-1d", "1.5h", "1y", "2024-03-05", "2024-03-05T07:00:00Z", "99999999d"] {
+            assert!(FutureLimit::new(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn later_events_are_wrong_in_the_order_of_the_lines() {
+        let lines = b"{\"@t\":1}\n\r\n{\"@t\":\"2261-01-01\"}\n{\n \t\n7\n{\"@t\":\"2261-01-02\"}\r\n{\"@t\":2}";
+        let mut wrong = Vec::new();
+        let mut batch = Batch::prepare(lines, &Settings::default(), &mut |offset, raw, error| {
+            wrong.push(Wrong { offset, line: 0, raw: raw.to_vec(), fault: Fault::Json(error) });
+        });
+        FutureLimit::new("1d").unwrap().apply(lines, &mut batch, &mut wrong);
+        assert_eq!(batch.text(), b"{\"@t\":1}\n7\n{\"@t\":2}\n");
+        let found: Vec<_> = wrong.iter().map(|wrong| (wrong.offset, &wrong.raw[..])).collect();
+        assert_eq!(found, [(11, &b"{\"@t\":\"2261-01-01\"}"[..]), (31, b"{"), (38, b"{\"@t\":\"2261-01-02\"}\r")]);
+        assert!(matches!(wrong[1].fault, Fault::Json(_)) && matches!(wrong[2].fault, Fault::Future { .. }));
+    }
+}
