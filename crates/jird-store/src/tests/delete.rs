@@ -222,6 +222,17 @@ fn the_power_may_go_at_every_operation_of_a_deletion() {
 }
 
 #[test]
+fn a_writer_seals_its_log_for_a_deletion() {
+    let (disk, store) = example();
+    let writer = store.writer(&WriterOptions { sync: Sync::Batch, ..WriterOptions::default() }).unwrap();
+    // Its thread may have to wait for a busy machine longer than a deletion of tests waits.
+    let deleted = (0..100).find_map(|_| delete(&store, NAMES[0]).ok()).expect("it is sealed");
+    assert_eq!((deleted.events, deleted.spans), (105, 5));
+    assert_eq!((present(&store), files_with(&disk, NAMES[0]).len()), (all_but(0), 0));
+    writer.finish().unwrap();
+}
+
+#[test]
 fn a_writer_seals_what_is_to_be_deleted_and_goes_on() {
     let (disk, store) = example();
     let writer = store.writer(&WriterOptions { sync: Sync::Batch, ..WriterOptions::default() }).unwrap();
@@ -266,7 +277,7 @@ fn a_writer_that_does_not_seal_is_told_and_left_alone_if_its_log_has_no_match() 
     // The log has seconds from 400 on.
     let scope = DeleteScope { window: Window { since: None, until: Some(seconds(400)) }, ..DeleteScope::default() };
     assert_eq!(store.delete(&scope, &mut |event| has(event, NAMES[0])).unwrap().events, 100);
-    let wanted: Vec<_> = (0..420).filter(|second| *second >= 400 || !second.is_multiple_of(4)).collect();
+    let wanted: Vec<_> = (0..420_usize).filter(|second| *second >= 400 || !second.is_multiple_of(4)).collect();
     assert_eq!(present(&store), wanted);
 }
 
