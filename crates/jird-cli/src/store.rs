@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use bytesize::ByteSize;
 use jird::hooks::{ObjectWriter, write_object};
 use jird_store::{
-    ColumnChoice, Damage, Deletion, ErrorKind, Extent, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions, time,
+    ColumnChoice, Damage, Deletion, ErrorKind, Extent, Info, Limits, Restored, Saved, SpanInfo, Store, WriterOptions,
+    time,
 };
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};

@@ -54,8 +54,8 @@ impl Store {
             }
         }
         self.folder.keep_ballast();
-        // A compaction reports what the logs lack, too.
-        for damage in self.snapshot()?.damage() {
+        // Each round reports the same damage. A compaction reports what the logs lack, too.
+        for damage in std::mem::take(&mut compacted.damage).into_iter().chain(self.snapshot()?.damage()) {
             if !compacted.damage.contains(&damage) {
                 compacted.damage.push(damage);
             }
@@ -64,8 +64,6 @@ impl Store {
         sum_up(&self.folder, |number| manifest.spans.iter().any(|span| span.number == number));
         lack.map(|()| compacted)
     }
-}
-
 }
 
 fn compact_group(

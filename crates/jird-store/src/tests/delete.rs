@@ -5,7 +5,7 @@ use crate::files::simulated::{Disk, Trouble};
 use crate::index::Condition;
 use crate::settings::{Compression, Settings, Window, WriterOptions};
 use crate::store::Store;
-use crate::{DeleteScope, Deleted, Deletion, Error, ErrorKind, Sync};
+use crate::{DeleteScope, Deleted, Deletion, Error, ErrorKind, Extent, Sync};
 use jird::Path as FieldPath;
 use jird::record::{Comparison, Literal, Predicate};
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ fn what_is_deleted_is_in_no_file() {
     assert_eq!((deleted.damage, deleted.aside), (Vec::new(), Vec::new()));
     assert_eq!(present(&store), all_but(1));
     assert_eq!(files_with(&disk, NAMES[1]), [""; 0].map(PathBuf::from));
-    store.compact().unwrap();
+    store.compact(Extent::Full).unwrap();
     assert_eq!((present(&store), store.verify(false).unwrap().damage), (all_but(1), Vec::new()));
     assert_eq!(delete(&store, NAMES[1]).unwrap(), Deleted::default());
     assert_eq!(records(&store).len(), 1, "a deletion of nothing is not noted");
@@ -323,7 +323,7 @@ fn what_retention_has_hidden_goes_too_and_gives_no_words_to_columns() {
     writer.seal().unwrap();
     writer.finish().unwrap();
     store.retain(seconds(50)).unwrap();
-    assert_eq!(store.compact().unwrap().merged, 1);
+    assert_eq!(store.compact(Extent::Full).unwrap().merged, 1);
     assert_eq!(files_with(&disk, NAMES[0]), [""; 0].map(PathBuf::from));
 }
 
@@ -363,7 +363,8 @@ fn one_deletion_is_at_work_at_a_time() {
     store
         .delete(&DeleteScope::default(), &mut |event| {
             if refused == 0 {
-                let kinds = [delete(&store, NAMES[0]).unwrap_err().kind(), store.compact().unwrap_err().kind()];
+                let kinds =
+                    [delete(&store, NAMES[0]).unwrap_err().kind(), store.compact(Extent::Full).unwrap_err().kind()];
                 assert_eq!(kinds, [ErrorKind::Locked; 2]);
                 refused += 1;
             }
@@ -378,7 +379,7 @@ fn the_record_survives_compaction_and_repairs() {
     let (disk, store) = example();
     let scope = DeleteScope { note: Some("case 7"), window: Window { since: Some(5), until: None }, condition: None };
     store.delete(&scope, &mut |event| has(event, NAMES[1])).unwrap();
-    store.compact().unwrap();
+    store.compact(Extent::Full).unwrap();
     let before = records(&store);
     let [record] = &before[..] else { panic!("{before:?}") };
     assert_eq!((record.events, record.spans, record.note.as_deref()), (105, 5, Some("case 7")));
