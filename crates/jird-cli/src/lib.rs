@@ -12,7 +12,7 @@
 //! system     what operating systems do in different ways
 //! progress, outcome, remote, input, documents   the progress line, exit codes, URLs, inputs, their documents
 //! output, color, target, signals                standard output, colours, files that appear whole, signals
-//! memory, limits, dialect, format, window, store_args   how much memory there is; options of several commands
+//! memory, limits, dialect, format, window, wait, store_args   how much memory there is; options of several commands
 //! man                                           the manual pages
 //! validate, fmt, get, ingest, store, convert, describe, query, bench, serve   a command each
 //! args                                          the arguments and the help
@@ -61,6 +61,8 @@ mod store_args;
 mod system;
 mod target;
 mod validate;
+#[cfg(feature = "convert")]
+mod wait;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod window;
 

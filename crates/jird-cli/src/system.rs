@@ -7,7 +7,7 @@ mod on;
 #[cfg(feature = "query")]
 pub(crate) use on::address_space_limit;
 #[cfg(feature = "convert")]
-pub(crate) use on::raise_open_files;
+pub(crate) use on::{raise_open_files, reader_goes_within};
 pub(crate) use on::{shows_escapes, watch};
 
 use jird_formats::files::Handle;

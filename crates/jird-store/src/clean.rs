@@ -4,9 +4,11 @@ use crate::error::{Damage, Error, ErrorKind};
 use crate::files::Lock;
 use crate::log::{self, START_BYTES};
 use crate::logs::{Logs, TakenRanges, Unreadable};
-use crate::manifest::{FileKind, Folder, Loss, Manifest};
+use crate::manifest::{FileKind, Folder, Loss, Manifest, UNFINISHED_NAME};
 use crate::span;
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The lock of the writer.
 pub(crate) const WRITER_LOCK: &str = "LOCK";
@@ -14,14 +16,33 @@ pub(crate) const WRITER_LOCK: &str = "LOCK";
 /// The lock for writing span files: a compaction holds it while its files are in no manifest yet.
 const CARE_LOCK: &str = "LOCK.care";
 
+/// Takes the lock of the writer.
+pub(crate) fn writer_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
+    work_lock(folder, WRITER_LOCK, "writes to")
+}
+
 /// Takes the lock for writing span files next to a writer.
 pub(crate) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
-    let path = folder.file(CARE_LOCK);
-    let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
-    lock.ok_or_else(|| {
-        let path = folder.path.display();
-        Error::new(ErrorKind::Locked, format!("another process compacts or repairs the store in {path}"))
-    })
+    work_lock(folder, CARE_LOCK, "compacts or repairs")
+}
+
+/// How often it is asked whether a lock is free.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+
+/// Takes a lock that is held for as long as the work takes. Waits for it as long as the folder has patience.
+fn work_lock(folder: &Folder, name: &str, work: &str) -> Result<Box<dyn Lock>, Error> {
+    let (path, begun) = (folder.file(name), Instant::now());
+    loop {
+        // Opened each time: a store that was removed, or exchanged, is not waited for.
+        let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
+        if let Some(lock) = lock {
+            return Ok(lock);
+        }
+        let Some(rest) = folder.patience.rest(begun.elapsed()) else { break };
+        thread::sleep(rest.min(ASK_EVERY));
+    }
+    let path = folder.path.display();
+    Err(Error::new(ErrorKind::Locked, format!("another process {work} the store in {path}: wait until it ends")))
 }
 
 /// What became of files that no manifest names.
@@ -48,7 +69,7 @@ pub(crate) fn orphans(folder: &Folder) -> Result<Orphans, Error> {
     folder.sync()?;
     folder.discard_new_manifest()?;
     let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
-    let is_half = |name: &&String| matches!(name.as_str(), "SAVED.new" | "TAKEN.new");
+    let is_half = |name: &&String| matches!(name.as_str(), "SAVED.new" | "TAKEN.new" | UNFINISHED_NAME);
     names.iter().filter(is_half).for_each(|name| folder.discard(&folder.file(name)));
     let unknown = unknown(folder)?;
     if !unknown.is_empty() {

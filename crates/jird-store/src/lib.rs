@@ -49,7 +49,7 @@
 //! tail      events in the order in which they come, from the logs - Tail
 //! writer    appending, group commit, sealing - Writer
 //! store     a store: a folder - Store
-//! care      compaction, retention, deletion, checks, export, rebuilding a manifest - Store::compact, Store::restore
+//! care      compaction, retention, deletion, checks, export, copies, rebuilding a manifest - Store::compact, Store::backup
 //! ```
 //!
 //! `docs/store-format.md` of the repository describes the files.
@@ -80,15 +80,15 @@ pub mod time;
 mod writer;
 
 pub use care::{
-    Compacted, DeleteScope, Deleted, Deletion, Export, Extent, Info, Limits, LogInfo, Restored, Retained, Size,
-    SpanInfo, Verified,
+    Backup, BackupOptions, Compacted, DeleteScope, Deleted, Deletion, Export, Extent, Info, Limits, LogInfo, Restored,
+    Retained, Size, SpanInfo, Verified,
 };
 pub use column::{Cell, Cells, Fields, Numbers};
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};
 pub use files::{Object, Objects};
 pub use index::{Condition, FieldKinds, Index, TimeHint};
-pub use settings::{ColumnChoice, Compression, Settings, Window, WriterOptions};
+pub use settings::{ColumnChoice, Compression, Patience, Settings, Window, WriterOptions};
 pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};
 pub use source::{Checkpoint, Prefix, PrefixSums, Sources};
 pub use store::{Store, is_store};

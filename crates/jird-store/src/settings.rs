@@ -88,6 +88,29 @@ impl Default for WriterOptions {
     }
 }
 
+/// How long an operation waits for another process that is at work on the same store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Patience {
+    /// Not at all: that is an error of the kind [`Locked`](crate::ErrorKind::Locked).
+    #[default]
+    None,
+    /// No longer than this; then it is that error.
+    For(Duration),
+    /// Until the other process has ended its work.
+    Endless,
+}
+
+impl Patience {
+    /// How long it lasts after this time; `None` if it is over.
+    pub(crate) fn rest(self, waited: Duration) -> Option<Duration> {
+        match self {
+            Self::None => None,
+            Self::For(time) => time.checked_sub(waited).filter(|rest| !rest.is_zero()),
+            Self::Endless => Some(Duration::MAX),
+        }
+    }
+}
+
 /// A stretch of time: nanoseconds since 1970 in UTC, the end excluded. `None` is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Window {

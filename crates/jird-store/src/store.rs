@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::files::{Files, ForeignFiles, Objects, RealFiles, create_dirs};
 use crate::manifest::Folder;
-use crate::settings::{Settings, WriterOptions};
+use crate::settings::{Patience, Settings, WriterOptions};
 use crate::snapshot::Snapshot;
 use crate::span::BLOCK_BYTES;
 use crate::tail::Tail;
@@ -69,26 +69,14 @@ impl Store {
 
     pub(crate) fn create_on(files: Arc<dyn Files>, path: &Path, settings: &Settings) -> Result<Self, Error> {
         create_dirs(&*files, path).map_err(|error| Error::io("make the folder", path, &error))?;
-        let folder = Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES };
-        let names = folder.files.list(path).map_err(|error| Error::io("list", path, &error))?;
-        // A file system has one folder of its own; the other files are left by a crash, or by another process that makes
-        // this store.
-        let is_obstacle = |name: &&String| !matches!(name.as_str(), "lost+found" | "LOCK.state" | "MANIFEST.new");
-        if let Some(name) = names.iter().find(is_obstacle) {
-            let path = path.display();
-            let what = if name == "MANIFEST" {
-                format!("there is a store in {path} already")
-            } else {
-                format!("there are other files in {path}, such as {name}: name a folder that is new or empty")
-            };
-            return Err(Error::new(ErrorKind::Exists, what));
-        }
+        let folder = folder_at(files, path);
+        folder.refuse_used()?;
         folder.start(settings)?;
         Ok(Self { folder, settings: settings.clone() })
     }
 
     pub(crate) fn open_on(files: Arc<dyn Files>, path: &Path) -> Result<Self, Error> {
-        let folder = Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES };
+        let folder = folder_at(files, path);
         let settings = folder.manifest()?.settings;
         Ok(Self { folder, settings })
     }
@@ -108,6 +96,14 @@ impl Store {
     #[must_use]
     pub fn with_block_bytes(mut self, bytes: usize) -> Self {
         self.folder.block_bytes = bytes.clamp(1, BLOCK_BYTES);
+        self
+    }
+
+    /// The same store, whose [`writer`](Self::writer), [`compact`](Self::compact) and [`verify`](Self::verify) wait for other
+    /// processes that are at work on it.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.folder.patience = patience;
         self
     }
 
@@ -132,10 +128,17 @@ impl Store {
     /// The one writer of the store. What an earlier one left in the log is taken over.
     ///
     /// # Errors
-    /// `Locked` if there is another, in any process.
+    /// `Locked` if there is another, in any process, and it does not end while the store has
+    /// [patience](Self::with_patience). `Version` if another store, with other settings, came to this place since this one
+    /// was opened.
     pub fn writer(&self, options: &WriterOptions) -> Result<Writer, Error> {
         Writer::open(&self.folder, &self.settings, options)
     }
+}
+
+/// The folder of a store, which does not wait for other processes.
+pub(crate) fn folder_at(files: Arc<dyn Files>, path: &Path) -> Folder {
+    Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES, patience: Patience::None }
 }
 
 /// Whether there is a store in a folder, which may have lost its manifest. Opens nothing, and believes the name of a file.

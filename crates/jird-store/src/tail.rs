@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::event::{Key, LoggedBatch};
 use crate::files::Input;
 use crate::log::{read_from, start_bytes};
-use crate::manifest::Folder;
+use crate::manifest::{Folder, Manifest};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,6 +40,8 @@ pub struct Tail {
     ready: VecDeque<Arc<LoggedBatch>>,
     /// The events before this number were sealed when the manifest was read last.
     sealed: u64,
+    /// The manifest that was read last, and how its file began then: a look at a store that rests costs little.
+    known: Option<(Vec<u8>, Arc<Manifest>)>,
 }
 
 #[derive(Debug)]
@@ -76,7 +78,8 @@ impl Arrived {
 impl Tail {
     pub(crate) fn new(folder: &Folder, from: Option<u64>) -> Result<Self, Error> {
         let folder = folder.clone();
-        let mut tail = Self { folder, next: from.unwrap_or(0), log: None, ready: VecDeque::new(), sealed: 0 };
+        let mut tail =
+            Self { folder, next: from.unwrap_or(0), log: None, ready: VecDeque::new(), sealed: 0, known: None };
         if from.is_none() {
             tail.skip()?;
         }
@@ -128,7 +131,7 @@ impl Tail {
         if self.read_on()? {
             return Ok(true);
         }
-        let manifest = self.folder.manifest()?;
+        let manifest = self.manifest()?;
         for entry in &manifest.logs {
             if self.log.as_ref().is_some_and(|log| entry.number <= log.number) {
                 continue;
@@ -159,6 +162,20 @@ impl Tail {
         }
         self.sealed = manifest.arrivals;
         Ok(false)
+    }
+
+    /// The manifest as it is now.
+    fn manifest(&mut self) -> Result<Arc<Manifest>, Error> {
+        // Before the manifest: if that changes in between, it is read once more the next time.
+        let head = self.folder.manifest_head();
+        if let (Some(head), Some((known, manifest))) = (&head, &self.known)
+            && head == known
+        {
+            return Ok(Arc::clone(manifest));
+        }
+        let manifest = Arc::new(self.folder.manifest()?);
+        self.known = head.map(|head| (head, Arc::clone(&manifest)));
+        Ok(manifest)
     }
 
     /// Reads on in the log that is open.

@@ -13,6 +13,7 @@ use crate::limits::RecordArgs;
 use crate::outcome::{Outcome, left_out, report as say, words};
 use crate::progress::Progress;
 use crate::store_args::{SyncArgument, path_of};
+use crate::wait::WaitArgs;
 use crate::window::{nanoseconds, now};
 use anyhow::{Context, Result, anyhow, bail};
 use checkpoints::Id;
@@ -91,6 +92,8 @@ pub(crate) struct IngestArgs {
     once_since: Option<String>,
     #[command(flatten)]
     record: RecordArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// The number of threads that check events [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -189,8 +192,10 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let started = Instant::now();
     let inputs = Input::all(&args.files);
     let resumed = args.resume.then(|| all_files(&inputs)).transpose()?;
-    let store = args.store()?;
-    let writer = store.writer(&args.writer_options()).map_err(|error| anyhow!("{error}; no event was taken"))?;
+    let patience = args.wait.patience()?;
+    let store = args.store()?.with_patience(patience);
+    let writer = store.writer(&args.writer_options());
+    let writer = writer.map_err(|error| anyhow!("{}; no event was taken", args.wait.told(error)))?;
     // The events that come now are taken all the same.
     writer.damage().iter().for_each(|damage| say(&format!("damaged: {damage}")));
     let read = Counter::of(&inputs);

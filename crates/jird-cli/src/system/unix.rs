@@ -2,11 +2,19 @@
 
 use super::Signal;
 use anyhow::Context;
+#[cfg(feature = "convert")]
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 #[cfg(any(feature = "convert", feature = "query"))]
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{SigSet, Signal as Number};
 use std::env;
 use std::thread;
+#[cfg(feature = "convert")]
+use std::{
+    io,
+    os::fd::AsFd,
+    time::{Duration, Instant},
+};
 
 const ENDING: [(Number, Signal); 3] =
     [(Number::SIGINT, Signal::Interrupt), (Number::SIGTERM, Signal::Terminate), (Number::SIGHUP, Signal::HangUp)];
@@ -56,6 +64,23 @@ pub(crate) fn raise_open_files() {
     {
         let _ = nix::sys::resource::setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
+}
+
+/// Waits this long, or until what reads standard output goes, as after `| head`. Whether it went.
+#[cfg(feature = "convert")]
+pub(crate) fn reader_goes_within(time: Duration) -> bool {
+    let (output, begun) = (io::stdout(), Instant::now());
+    // Errors and the end are told without being asked for.
+    let mut polled = [PollFd::new(output.as_fd(), PollFlags::empty())];
+    let timeout = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+    let is_polled = poll(&mut polled, timeout).is_ok();
+    let told = polled[0].revents().unwrap_or(PollFlags::empty());
+    if is_polled && told.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
+        return true;
+    }
+    // Some systems cannot be asked of some files, and answer at once.
+    thread::sleep(time.saturating_sub(begun.elapsed()));
+    false
 }
 
 /// Whether a terminal shows colours and moves its cursor as escape sequences say.

@@ -50,6 +50,13 @@ pub(crate) fn address_space_limit() -> Option<u64> {
 #[cfg(feature = "convert")]
 pub(crate) fn raise_open_files() {}
 
+/// Waits. Windows tells only a write that what reads standard output has gone.
+#[cfg(feature = "convert")]
+pub(crate) fn reader_goes_within(time: std::time::Duration) -> bool {
+    thread::sleep(time);
+    false
+}
+
 /// Whether the consoles that standard output and standard error are show colours and move their cursor as escape
 /// sequences say, which older ones do not.
 pub(crate) fn shows_escapes() -> bool {

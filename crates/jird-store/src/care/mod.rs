@@ -1,17 +1,20 @@
 //! Care for a store: compaction, retention, deletion, checks, and what a person wants to know. All of it runs next to a writer
 //! and readers, in the same process or another.
 
+mod backup;
 mod compact;
 mod delete;
 mod deletions;
 mod export;
 mod info;
 mod merge;
+mod place;
 mod restore;
 mod retain;
 mod tiers;
 mod verify;
 
+pub use backup::{Backup, BackupOptions};
 pub use compact::Compacted;
 pub use delete::{DeleteScope, Deleted};
 pub use deletions::Deletion;

@@ -1,16 +1,18 @@
 //! Making a manifest again that is damaged, gone or old: from its copy, or from what spans and logs say of themselves.
 
 use super::deletions::Deletions;
-use crate::clean::{WRITER_LOCK, care_lock};
+use crate::clean::{care_lock, writer_lock};
 use crate::column::ColumnType;
 use crate::error::{Error, ErrorKind};
 use crate::event::{Batch, LoggedBatch, TextOrder};
-use crate::files::{Files, RealFiles};
+#[cfg(test)]
+use crate::files::Files;
+use crate::files::RealFiles;
 use crate::log;
 use crate::manifest::{FileKind, Folder, LogEntry, Manifest, Sections, SourcesLost, SpanEntry};
-use crate::settings::{ColumnChoice, Compression, Settings};
-use crate::span::{self, BLOCK_BYTES, SpanFile};
-use crate::store::Store;
+use crate::settings::{ColumnChoice, Compression, Patience, Settings};
+use crate::span::{self, SpanFile};
+use crate::store::{Store, folder_at};
 use jird::Path as FieldPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -37,38 +39,53 @@ impl Store {
     /// # Errors
     /// `Missing` if there is no store, `Locked` if a writer or a compaction is at work, and those of the operating system.
     pub fn restore(path: &Path) -> Result<Option<Restored>, Error> {
-        Self::restore_on(Arc::new(RealFiles), path)
+        Self::restore_patiently(path, Patience::None)
     }
 
+    /// As [`restore`](Self::restore), but waits for a writer or a compaction.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore).
+    pub fn restore_patiently(path: &Path, patience: Patience) -> Result<Option<Restored>, Error> {
+        Self::restore_in(&Folder { patience, ..folder_at(Arc::new(RealFiles), path) })
+    }
+
+    #[cfg(test)]
     pub(crate) fn restore_on(files: Arc<dyn Files>, path: &Path) -> Result<Option<Restored>, Error> {
-        let folder = Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES };
-        let is_sound = |manifest: &Manifest| is_newest(&folder, manifest).unwrap_or(true);
-        let manifest = match folder.manifest() {
-            Ok(manifest) if is_sound(&manifest) => return Ok(None),
-            Ok(manifest) => Some(manifest),
-            Err(error) if error.kind() == ErrorKind::Damaged => None,
-            Err(error) => return Err(error),
-        };
-        let lock = folder.file(WRITER_LOCK);
-        let _writer =
-            folder.files.lock(&lock, false).map_err(|error| Error::io("lock", &lock, &error))?.ok_or_else(|| {
-                let path = path.display();
-                Error::new(ErrorKind::Locked, format!("another process writes to the store in {path}: end it first"))
-            })?;
-        let _care = care_lock(&folder)?;
+        Self::restore_in(&folder_at(files, path))
+    }
+
+    pub(crate) fn restore_in(folder: &Folder) -> Result<Option<Restored>, Error> {
+        if is_sound(folder)?.is_ok() {
+            return Ok(None);
+        }
+        let _writer = writer_lock(folder)?;
+        let _care = care_lock(folder)?;
+        // Another process may have made it again before it gave the locks back.
+        let Err(manifest) = is_sound(folder)? else { return Ok(None) };
         let copy = folder.copy();
-        let (made, restored) = match copy.as_ref().map(|copy| is_whole(&folder, copy)) {
+        let (made, restored) = match copy.as_ref().map(|copy| is_whole(folder, copy)) {
             Some(Ok(true)) => (copy, Restored { is_copy: true, notes: Vec::new() }),
             Some(Err(error)) => return Err(error),
             _ => {
                 let known = [manifest, copy].into_iter().flatten().max_by_key(|manifest| manifest.generation);
-                let mut rebuilding = Rebuilding::new(&folder, known.as_ref())?;
+                let mut rebuilding = Rebuilding::new(folder, known.as_ref())?;
                 let made = rebuilding.manifest()?;
                 (Some(made), Restored { is_copy: false, notes: rebuilding.notes })
             }
         };
         made.map_or(Ok(()), |made| folder.put_back(made))?;
         Ok(Some(restored))
+    }
+}
+
+/// Whether a manifest can be used and is the newest; if not, the manifest, if it can be read.
+fn is_sound(folder: &Folder) -> Result<Result<(), Option<Manifest>>, Error> {
+    match folder.manifest() {
+        Ok(manifest) if is_newest(folder, &manifest).unwrap_or(true) => Ok(Ok(())),
+        Ok(manifest) => Ok(Err(Some(manifest))),
+        Err(error) if error.kind() == ErrorKind::Damaged => Ok(Err(None)),
+        Err(error) => Err(error),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::clean::{UNKNOWN, Unknown, care_lock, unknown};
 use crate::error::{Damage, Error, ErrorKind};
 use crate::manifest::Loss;
-use crate::settings::WriterOptions;
+use crate::settings::{Patience, WriterOptions};
 use crate::span::{SpanFile, rebuild_index};
 use crate::store::Store;
 use jird::lines;
@@ -36,11 +36,12 @@ impl Store {
     /// spans stay where they are, and are reported again.
     ///
     /// # Errors
-    /// The store cannot be opened, or an index cannot be written.
+    /// The store cannot be opened, or an index cannot be written. With `repair`, `Locked` if a compaction is at work.
     pub fn verify(&self, repair: bool) -> Result<Verified, Error> {
-        let (unknown, accepted) =
-            if repair { (self.settle()?, self.accept()?) } else { (self.strangers()?, Vec::new()) };
+        let unknown = if repair { self.settle()? } else { self.strangers()? };
         let _lock = if repair { Some(care_lock(&self.folder)?) } else { None };
+        // Not before the lock is there: a loss that is accepted is reported only now.
+        let accepted = if repair { self.accept()? } else { Vec::new() };
         let snapshot = self.snapshot()?;
         let (recent_events, recent_bytes) = snapshot.recent_size();
         let spans = snapshot.spans();
@@ -78,7 +79,7 @@ impl Store {
         if damage.is_empty() && self.strangers()?.is_empty() {
             return Ok(Vec::new());
         }
-        match self.writer(&WriterOptions::default()) {
+        match self.clone().with_patience(Patience::None).writer(&WriterOptions::default()) {
             Ok(writer) => {
                 let unknown = writer.damage().iter().filter(|damage| damage.events == Some(0)).cloned().collect();
                 // What is damaged is sealed at once.

@@ -64,7 +64,15 @@ impl Files for ForeignFiles {
         read_only()
     }
 
+    fn link(&self, _: &Path, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
     fn remove(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove_dir(&self, _: &Path) -> io::Result<()> {
         read_only()
     }
 

@@ -39,8 +39,12 @@ pub(crate) trait Files: Debug + Send + Sync {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>>;
     /// Gives a file another name, and replaces a file that has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a regular file a second name, in a folder of the same file system. Nothing may have that name.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Removes a folder that is empty.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a folder survive a loss of power.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// How many bytes can still be written to a folder, as far as the system says.
@@ -76,12 +80,13 @@ pub(crate) trait Input: ReadAt + Debug {
 /// A lock that is held until this is dropped.
 pub(crate) trait Lock: Debug + Send + Sync {}
 
-/// Makes a folder, and those above it that are not there. Their names survive a loss of power.
-pub(crate) fn create_dirs(files: &dyn Files, path: &Path) -> io::Result<()> {
+/// Makes a folder, and those above it that are not there. Their names survive a loss of power. Whether the folder was not
+/// there.
+pub(crate) fn create_dirs(files: &dyn Files, path: &Path) -> io::Result<bool> {
     let above = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
         Some(parent) => parent.to_owned(),
-        None => return Ok(()),
+        None => return Ok(false),
     };
     let made = match files.create_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && above != Path::new(".") => {
@@ -90,15 +95,15 @@ pub(crate) fn create_dirs(files: &dyn Files, path: &Path) -> io::Result<()> {
         }
         made => made,
     };
-    match made {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        made => made?,
-    }
+    let is_made = match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+        made => made.map(|()| true)?,
+    };
     // Also for a folder that is there: a process that was killed may have made it.
     match files.sync_dir(&above) {
         // It may be written to, but not read, and so not synced.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        synced => synced,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(is_made),
+        synced => synced.map(|()| is_made),
     }
 }
 

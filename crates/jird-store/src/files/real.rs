@@ -57,8 +57,20 @@ impl Files for RealFiles {
         system::rename(from, to)
     }
 
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        // Some systems would link a symbolic link itself, and it may lead nowhere from the other folder.
+        if !fs::symlink_metadata(from)?.is_file() {
+            return Err(no_file());
+        }
+        fs::hard_link(from, to)
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {

@@ -22,6 +22,8 @@ struct DiskState {
     kept_folders: BTreeSet<PathBuf>,
     /// How many bytes all files may have.
     room: Option<usize>,
+    /// Whether a file can have only one name, as on another file system.
+    is_without_links: bool,
     locked: Vec<PathBuf>,
     operations: u64,
     trouble: Trouble,
@@ -63,6 +65,11 @@ impl Disk {
     /// How many bytes all files may have from now on.
     pub(crate) fn set_room(&self, room: Option<usize>) {
         self.state().room = room;
+    }
+
+    /// From now on, a file can have only one name.
+    pub(crate) fn refuse_links(&self) {
+        self.state().is_without_links = true;
     }
 
     /// How many bytes all files have.
@@ -169,7 +176,8 @@ impl Disk {
 
 impl DiskState {
     fn used(&self) -> usize {
-        self.now.values().map(|node| node.lock().unwrap().bytes.len()).sum()
+        let nodes: BTreeMap<_, _> = self.now.values().map(|node| (Arc::as_ptr(node), node)).collect();
+        nodes.values().map(|node| node.lock().unwrap().bytes.len()).sum()
     }
 
     /// Counts an operation that changes something. `Err` if it fails, `Ok(false)` if the power goes in the middle of it.
@@ -283,6 +291,36 @@ impl Files for Disk {
         let done = state.operation(boot)?;
         let node = state.now.remove(from).ok_or(io::ErrorKind::NotFound)?;
         state.now.insert(to.to_owned(), node);
+        if done { Ok(()) } else { Err(off()) }
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let boot = state.boots;
+        let done = state.growth(boot)?;
+        if state.is_without_links {
+            return Err(io::ErrorKind::CrossesDevices.into());
+        }
+        if state.now.contains_key(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let node = state.now.get(from).ok_or(io::ErrorKind::NotFound)?.clone();
+        state.now.insert(to.to_owned(), node);
+        if done { Ok(()) } else { Err(off()) }
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let boot = state.boots;
+        let done = state.operation(boot)?;
+        if state.now.keys().any(|name| name.parent() == Some(path)) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        if !state.folders.remove(path) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        // That it is gone after a loss of power matters to no test.
+        state.kept_folders.remove(path);
         if done { Ok(()) } else { Err(off()) }
     }
 

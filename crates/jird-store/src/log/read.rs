@@ -24,6 +24,8 @@ pub(crate) struct LogContent {
     pub(crate) identity: Option<u64>,
     /// How many bytes at the end are not a whole batch, and look as if they were being written.
     pub(crate) torn_bytes: u64,
+    /// How many bytes were read.
+    pub(crate) len: u64,
 }
 
 /// Reads a log as far as it goes now; a writer may append to it meanwhile. `identity` is that of the manifest; `None` for
@@ -100,7 +102,7 @@ pub(crate) fn read_from(input: &dyn Input, identity: Option<u64>, at: u64) -> io
 }
 
 fn read_bytes(bytes: Vec<u8>, identity: Option<u64>) -> LogContent {
-    let mut content = LogContent { identity, ..LogContent::default() };
+    let mut content = LogContent { identity, len: bytes.len() as u64, ..LogContent::default() };
     let mut walk = Walk::new(bytes, identity);
     let len = walk.log.len();
     let start_bytes = start_bytes(identity);

@@ -13,7 +13,7 @@ mod text;
 use crate::error::{Damage, Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
 use crate::files::{Files, Unfinished, random, read_whole};
-use crate::settings::Settings;
+use crate::settings::{Patience, Settings};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +25,8 @@ const NAME: &str = "MANIFEST";
 const COPY_NAME: &str = "MANIFEST.copy";
 const NEW_NAME: &str = "MANIFEST.new";
 const LOCK_NAME: &str = "LOCK.state";
+/// A file of a folder in which a copy of a store is being made. It goes when the copy has its manifest.
+pub(crate) const UNFINISHED_NAME: &str = "UNFINISHED";
 /// No manifest is longer: 64 MB are half a million spans.
 const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
@@ -97,7 +99,7 @@ impl Needs {
     }
 
     /// Refuses a store that needs a feature that this program does not know.
-    fn check(needed: &[String], what: &str, path: &Path) -> Result<(), Error> {
+    pub(crate) fn check(needed: &[String], what: &str, path: &Path) -> Result<(), Error> {
         let unknown = needed.iter().find(|name| !FEATURES.contains(&name.as_str()));
         unknown.map_or(Ok(()), |name| {
             let path = path.display();
@@ -199,6 +201,8 @@ pub(crate) struct Folder {
     pub(crate) files: Arc<dyn Files>,
     /// A block of a span that is written has no more bytes of events, unless it is one event.
     pub(crate) block_bytes: usize,
+    /// How long it waits for the locks of other processes.
+    pub(crate) patience: Patience,
 }
 
 impl Folder {
@@ -228,6 +232,14 @@ impl Folder {
     /// Why there is no manifest: there is no store, or there are its other files.
     fn without_manifest(&self) -> Error {
         let names = self.files.list(&self.path).unwrap_or_default();
+        let has = |name: &str| names.iter().any(|other| other == name);
+        if has(UNFINISHED_NAME) && !has(COPY_NAME) {
+            let path = self.path.display();
+            let message = format!(
+                "there is no store in {path}: it is a copy that was not finished; remove the folder, and copy again"
+            );
+            return Error::new(ErrorKind::Missing, message);
+        }
         match names.iter().find(|name| *name == COPY_NAME || FileKind::of(name).is_some()) {
             Some(name) => self.no_manifest(&format!("the manifest is gone, and {name} is there")),
             None => Error::new(ErrorKind::Missing, format!("there is no store in {}", self.path.display())),
@@ -273,13 +285,24 @@ impl Folder {
 
     /// The generation that the copy of the manifest claims to have.
     fn copied_generation(&self) -> u64 {
+        let is_local = self.files.is_local();
+        let head = if is_local { self.head(COPY_NAME) } else { None };
+        head.map_or(0, |head| text::generation(&head))
+    }
+
+    /// How the manifest begins: with its generation and the identity of the store, so each change of it changes this.
+    /// `None` if it cannot be read, or if it is one of the first format, which has neither.
+    pub(crate) fn manifest_head(&self) -> Option<Vec<u8>> {
+        self.head(NAME).filter(|head| text::generation(head) > 0)
+    }
+
+    /// How a manifest begins.
+    fn head(&self, name: &str) -> Option<Vec<u8>> {
         let mut head = Vec::new();
-        let read = |head: &mut Vec<u8>| {
-            let input = self.files.open(&self.file(COPY_NAME))?;
-            crate::files::read_exact(&*input, 0, input.len()?.min(text::HEAD_BYTES), head)
-        };
-        let is_read = self.files.is_local() && read(&mut head).is_ok();
-        if is_read { text::generation(&head) } else { 0 }
+        let input = self.files.open(&self.file(name)).ok()?;
+        let len = input.len().ok()?.min(text::HEAD_BYTES);
+        crate::files::read_exact(&*input, 0, len, &mut head).ok()?;
+        Some(head)
     }
 
     /// Puts a manifest in the place of one that cannot be used, which is kept aside. Nothing else changes it: the caller is
@@ -307,13 +330,36 @@ impl Folder {
         Ok(())
     }
 
+    /// Refuses a folder that has something in it. One file system has a folder of its own; the other files are left by a
+    /// crash, or by another process that makes this store.
+    pub(crate) fn refuse_used(&self) -> Result<(), Error> {
+        let names = self.files.list(&self.path).map_err(|error| Error::io("list", &self.path, &error))?;
+        let is_obstacle = |name: &&String| !matches!(name.as_str(), "lost+found" | "LOCK" | LOCK_NAME | NEW_NAME);
+        let Some(first) = names.iter().find(is_obstacle) else { return Ok(()) };
+        let path = self.path.display();
+        let has = |name: &str| names.iter().any(|other| other == name);
+        let what = if has(NAME) {
+            format!("there is a store in {path} already")
+        } else if has(UNFINISHED_NAME) {
+            format!("a copy of a store in {path} was not finished: remove the folder, or name another one")
+        } else {
+            format!("there are other files in {path}, such as {first}: name a folder that is new or empty")
+        };
+        Err(Error::new(ErrorKind::Exists, what))
+    }
+
     /// Makes the first manifest.
     pub(crate) fn start(&self, settings: &Settings) -> Result<(), Error> {
+        self.start_with(&Manifest::new(settings))
+    }
+
+    /// Makes the first manifest: that of a copy.
+    pub(crate) fn start_with(&self, manifest: &Manifest) -> Result<(), Error> {
         let _lock = self.state_lock()?;
         if self.has_manifest() {
             return Err(Error::new(ErrorKind::Exists, format!("there is a store in {} already", self.path.display())));
         }
-        self.write(&Manifest::new(settings), Need::Room)
+        self.write(manifest, Need::Room)
     }
 
     /// Changes the state: reads it, lets `change` change it, and writes it if it is another one then. No one else

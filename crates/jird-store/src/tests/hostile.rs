@@ -1,10 +1,13 @@
 //! Files that are cut, flipped or forged: no panic, and damage is reported.
 
 use super::model::{Random, Run, read};
+use crate::files::Files;
 use crate::files::checksum;
 use crate::files::simulated::Disk;
-use crate::settings::{Compression, Window};
+use crate::settings::{Compression, Patience, Window, WriterOptions};
+use crate::{ErrorKind, Store};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A store with spans and a log, and its files.
 fn example(seed: u64) -> (Run, Vec<(PathBuf, Vec<u8>)>) {
@@ -243,5 +246,42 @@ fn a_lost_or_damaged_index_is_made_anew() {
             assert!(again == *bytes, "{}", path.display());
         }
     }
+    run.verify();
+}
+
+#[test]
+fn a_loss_is_reported_by_the_repair_that_accepts_it_and_not_lost_with_one_that_is_refused() {
+    let run = Run::new(7);
+    let store = run.store().unwrap();
+    let writer = store.writer(&WriterOptions::default()).unwrap();
+    writer.append_event(b"1").unwrap();
+    drop(writer);
+    let log = store.folder.log(store.folder.manifest().unwrap().logs[0].number);
+    run.disk.delete(&log);
+    let lock = run.disk.lock(&store.folder.file("LOCK.care"), false).unwrap();
+    assert_eq!(store.verify(true).unwrap_err().kind(), ErrorKind::Locked);
+    drop(lock);
+    let verified = store.verify(true).unwrap();
+    assert_eq!((verified.accepted, verified.damage.len()), (1, 1), "{verified:?}");
+    assert_eq!(store.verify(true).unwrap().damage, []);
+}
+
+#[test]
+fn a_manifest_is_not_made_again_if_another_process_did_so_meanwhile() {
+    let (run, files) = example(3);
+    let store = run.store().unwrap();
+    let path = store.folder.file("MANIFEST");
+    let manifest = files.into_iter().find(|(name, _)| *name == path).unwrap().1;
+    run.disk.delete(&path);
+    let lock = run.disk.lock(&store.folder.file("LOCK.care"), false).unwrap();
+    let patient = store.folder.clone();
+    std::thread::scope(|scope| {
+        let patient = crate::manifest::Folder { patience: Patience::Endless, ..patient };
+        let waiting = scope.spawn(move || Store::restore_in(&patient).unwrap());
+        std::thread::sleep(Duration::from_millis(100));
+        run.disk.put(&path, manifest);
+        drop(lock);
+        assert_eq!(waiting.join().unwrap(), None);
+    });
     run.verify();
 }

@@ -1,5 +1,6 @@
 //! Tests of the whole store on simulated disks, against a list of events as the model.
 
+mod backup;
 mod delete;
 mod full;
 mod hostile;

@@ -7,9 +7,9 @@ use crate::settings::{Compression, Settings, Window, WriterOptions};
 use crate::snapshot::Snapshot;
 use crate::store::Store;
 use crate::writer::Writer;
-use crate::{DeleteScope, Error, ErrorKind, Sync};
+use crate::{BackupOptions, DeleteScope, Error, ErrorKind, Sync};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Numbers that look random and are the same for a seed.
@@ -78,9 +78,16 @@ pub(super) struct Run {
     held: Vec<(Snapshot, Vec<Event>)>,
     next: u64,
     batches: u64,
+    /// How many copies were begun.
+    copies: u64,
 }
 
 const PATH: &str = "/store";
+
+/// Where a copy is.
+pub(super) fn copy_path(number: u64) -> PathBuf {
+    PathBuf::from(format!("/copies/{number}"))
+}
 
 impl Run {
     pub(super) fn new(seed: u64) -> Self {
@@ -103,6 +110,7 @@ impl Run {
             held: Vec::new(),
             next: 0,
             batches: 0,
+            copies: 0,
         }
     }
 
@@ -112,7 +120,7 @@ impl Run {
 
     /// One thing that a user may do. An error is one of the disk.
     pub(super) fn step(&mut self) -> Result<(), Error> {
-        match self.random.below(22) {
+        match self.random.below(23) {
             0..=9 => self.append(),
             10 | 11 => self.check_window(),
             12 => {
@@ -130,6 +138,7 @@ impl Run {
             // A writer may be sealing meanwhile.
             17 => self.store()?.verify(false).map(|verified| assert_eq!(verified.damage, [])),
             18 | 19 => self.delete(),
+            20 => self.back_up(),
             _ => {
                 let extent = [Extent::Full, Extent::Tiers, Extent::Equals][self.random.below(3) as usize];
                 self.store()?.compact(extent).map(|compacted| assert_eq!(compacted.damage, []))
@@ -173,6 +182,45 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Copies the store to a folder of its own.
+    pub(super) fn back_up(&mut self) -> Result<(), Error> {
+        self.copies += 1;
+        let copies = self.random.below(2) == 0;
+        let (path, options) = (copy_path(self.copies), BackupOptions { copies, ..BackupOptions::default() });
+        let backup = self.store()?.backup(&path, &options)?;
+        assert_eq!(backup.damage, []);
+        let got = read(&self.copy(self.copies)?.snapshot()?, Window::ALL)?;
+        assert_eq!(got.lines().count() as u64, backup.events);
+        if self.doubtful.is_empty() && self.doubtful_cuts.is_empty() {
+            assert_same(&got, &self.expected());
+        }
+        Ok(())
+    }
+
+    /// The copy of this number.
+    pub(super) fn copy(&self, number: u64) -> Result<Store, Error> {
+        Store::open_on(Arc::new(self.disk.clone()), &copy_path(number))
+    }
+
+    /// Each copy is a whole store, or none, whatever `verify --repair` would do.
+    pub(super) fn check_copies(&self) -> u64 {
+        let mut whole = 0;
+        for number in 1..=self.copies {
+            let path = copy_path(number);
+            match Store::restore_on(Arc::new(self.disk.clone()), &path) {
+                Ok(restored) => assert_eq!(restored, None),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Missing, "{error}");
+                    continue;
+                }
+            }
+            let verified = self.copy(number).unwrap().verify(false).unwrap();
+            assert_eq!(verified.damage, []);
+            whole += 1;
+        }
+        whole
     }
 
     pub(super) fn close(&mut self) {
@@ -224,7 +272,7 @@ impl Run {
     }
 
     /// The events in their order.
-    fn expected(&self) -> Vec<Event> {
+    pub(super) fn expected(&self) -> Vec<Event> {
         let mut events = self.events.clone();
         events.sort_unstable();
         events
@@ -283,6 +331,7 @@ impl Run {
             }
         }
         assert_same(&got, &self.expected());
+        self.check_copies();
     }
 
     /// Takes the power away; or, for `kill`, ends the process.
@@ -307,7 +356,7 @@ impl Run {
     }
 }
 
-fn number(line: &str) -> u64 {
+pub(super) fn number(line: &str) -> u64 {
     let rest = &line[line.find("\"n\":").unwrap() + 4..];
     rest[..rest.find(',').unwrap()].parse().unwrap()
 }

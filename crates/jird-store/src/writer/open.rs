@@ -1,7 +1,7 @@
 //! Taking over a store: the lock, what an earlier writer left in its logs, and what it left behind.
 
 use super::{OpenLog, Pending, State, Totals, Writer, WriterState};
-use crate::clean::{WRITER_LOCK, orphans};
+use crate::clean::{orphans, writer_lock};
 use crate::error::{Damage, Error, ErrorKind, Sync};
 use crate::event::{ArrivalClock, LoggedBatch};
 use crate::files::Output;
@@ -18,12 +18,12 @@ const LOGS_MAX: usize = 8;
 
 impl Writer {
     pub(crate) fn open(folder: &Folder, settings: &Settings, options: &WriterOptions) -> Result<Self, Error> {
-        let path = folder.file(WRITER_LOCK);
-        let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
-        let lock = lock.ok_or_else(|| {
+        let lock = writer_lock(folder)?;
+        if folder.manifest()?.settings != *settings {
             let path = folder.path.display();
-            Error::new(ErrorKind::Locked, format!("another process writes to the store in {path}: wait until it ends"))
-        })?;
+            let message = format!("another store, with other settings, came to {path} meanwhile: open it again");
+            return Err(Error::new(ErrorKind::Version, message));
+        }
         let unknown = orphans(folder)?.kept;
         folder.keep_ballast();
         let Recovered { mut pending, store, mut damage } = recover(folder)?;

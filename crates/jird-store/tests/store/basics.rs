@@ -1,7 +1,8 @@
 //! What is appended is read, in order.
 
 use crate::common::{Scratch, all, append, blocks, event, options, read};
-use jird_store::{Compression, ErrorKind, Settings, Store, Window, WriterOptions};
+use jird_store::{Compression, ErrorKind, Patience, Settings, Store, Window, WriterOptions};
+use std::time::{Duration, Instant};
 
 #[test]
 fn an_event_is_read_as_soon_as_it_is_appended_and_after_the_writer_has_ended() {
@@ -106,6 +107,37 @@ fn there_is_one_writer_and_the_second_is_told() {
     assert_eq!(error.kind(), ErrorKind::Locked);
     writer.finish().unwrap();
     store.writer(&WriterOptions::default()).unwrap();
+}
+
+#[test]
+fn a_writer_with_patience_waits_for_the_other() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.writer(&WriterOptions::default()).unwrap();
+    let (begun, time) = (Instant::now(), Duration::from_millis(200));
+    let patient = store.clone().with_patience(Patience::For(time));
+    assert_eq!(patient.writer(&WriterOptions::default()).unwrap_err().kind(), ErrorKind::Locked);
+    assert!(begun.elapsed() >= time);
+    std::thread::scope(|scope| {
+        let patient = store.clone().with_patience(Patience::Endless);
+        let waiting = scope.spawn(move || patient.writer(&WriterOptions::default()).map(drop));
+        std::thread::sleep(time);
+        assert!(!waiting.is_finished());
+        writer.finish().unwrap();
+        waiting.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_writer_does_not_take_a_store_for_another_one_that_was_in_its_place() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    std::fs::remove_dir_all(scratch.path()).unwrap();
+    let error = store.clone().with_patience(Patience::Endless).writer(&WriterOptions::default()).unwrap_err();
+    assert_ne!(error.kind(), ErrorKind::Locked);
+    let settings = Settings { compression: Compression::Zstd, ..Settings::default() };
+    Store::create(scratch.path(), &settings).unwrap();
+    assert_eq!(store.writer(&WriterOptions::default()).unwrap_err().kind(), ErrorKind::Version);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Several processes: a writer that is killed at any moment, with readers, compactions and retention.
 
-use crate::common::{Scratch, all, batch, options, read};
-use jird_store::{ErrorKind, Extent, Store, Window};
+use crate::common::{Scratch, all, append, batch, options, read};
+use jird_store::{BackupOptions, ErrorKind, Extent, Store, Window};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -198,4 +198,39 @@ fn a_second_process_may_not_write_and_may_read_compact_and_retain() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(stretch(&all(&store)).unwrap().0 >= 9);
+}
+
+#[test]
+fn a_backup_of_a_store_at_work_has_all_that_was_acknowledged_before() {
+    for copies in [false, true] {
+        let scratch = Scratch::new();
+        drop(scratch.store());
+        let mut child = start(scratch.path(), 0);
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let (mut next, mut made) = (0, 0);
+        while made < 15 {
+            let line = output.next().unwrap();
+            let Some((what, number)) = line.split_once(' ') else { continue };
+            let Ok(number) = number.parse::<u64>() else { continue };
+            if what != "acknowledged" || number < 2500 + 300 * made {
+                continue;
+            }
+            (next, made) = (number.max(next), made + 1);
+            let place = Scratch::new();
+            let how = BackupOptions { copies, ..BackupOptions::default() };
+            let backup = Store::open(scratch.path()).unwrap().backup(place.path(), &how).unwrap();
+            assert_eq!((backup.damage, backup.linked_bytes > 0), (vec![], !copies));
+            let copy = Store::open(place.path()).unwrap();
+            assert_eq!(copy.verify(false).unwrap().damage, []);
+            let (first, end) = stretch(&all(&copy)).unwrap();
+            assert!(end >= next && end - first == backup.events, "{first}..{end}, {next} acknowledged");
+            let writer = copy.writer(&options(1000)).unwrap();
+            assert_eq!(writer.damage(), []);
+            append(&writer, &event(end));
+            writer.finish().unwrap();
+            assert_eq!(stretch(&all(&copy)), Some((first, end + 1)));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }

@@ -2,8 +2,11 @@
 #![cfg(all(feature = "query", feature = "convert"))]
 #![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
+mod copies;
 mod damage;
 mod delete;
+#[cfg(unix)]
+mod follow;
 mod future;
 mod resume;
 mod trouble;

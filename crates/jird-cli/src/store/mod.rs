@@ -1,9 +1,12 @@
-//! `jird store`: inspects and maintains event stores.
+//! `jird store`: inspects, maintains, copies and follows event stores.
 
+mod copies;
 mod delete;
+mod tail;
 
 use crate::outcome::{Outcome, report as say};
 use crate::output;
+use crate::wait::WaitArgs;
 use crate::window::{self, WindowArgs};
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
@@ -24,6 +27,9 @@ Examples:
   jird store retain shop-log --older-than 30d
   jird store retain shop-log --keep-size 50GB --dry-run
   jird store delete shop-log --where \"user.id = 'u-17'\" --dry-run
+  jird store backup shop-log shop-backup
+  jird store restore shop-backup shop-new
+  jird store tail shop-log --where \"Level = 'Error'\"
   jird store export shop-log > events.ndjson
   jird store export shop-log --since 2024-03-05T07:00:00Z | head
 
@@ -31,7 +37,7 @@ Examples:
 during ingestion and queries.
 Exit codes: 0 success, 1 something in the store is damaged, 2 the command could not do its work.";
 
-/// Inspect and maintain event stores
+/// Inspect, maintain, copy and follow event stores
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StoreArgs {
@@ -56,6 +62,8 @@ enum Task {
         /// Rebuild a missing or damaged manifest and indexes, set damaged logs aside, and accept their losses
         #[arg(long)]
         repair: bool,
+        #[command(flatten)]
+        wait: WaitArgs,
         /// Print nothing except errors and damage
         #[arg(short, long)]
         quiet: bool,
@@ -67,6 +75,8 @@ enum Task {
         /// Merge all spans that are small or overlap in time; each time, this writes the newest part of the store again
         #[arg(long)]
         full: bool,
+        #[command(flatten)]
+        wait: WaitArgs,
         /// Print nothing except errors and damage
         #[arg(short, long)]
         quiet: bool,
@@ -96,6 +106,45 @@ enum Task {
     /// hidden. Events that come while the command runs may stay. If it is interrupted, run it again. The record in
     /// `jird store info` has the time and the number of events, but not the condition, which may name a person.
     Delete(delete::DeleteArgs),
+    /// Copy a store to a new or empty folder, while programs may write to it
+    ///
+    /// The copy is a store: queries read it, `verify` verifies it. It has all events that were in the store when the
+    /// command began. On the same file system, spans are hard links, which are made at once and take no room. Then the
+    /// copy shares its bytes with the store: it survives a deletion, but not a broken disk.
+    Backup {
+        /// The folder of the store
+        store: PathBuf,
+        /// The folder for the copy; created if it does not exist
+        #[arg(value_name = "DIR")]
+        target: PathBuf,
+        /// Copy all files, and link none, also on the same file system
+        #[arg(long)]
+        copy: bool,
+        /// Print nothing except errors and damage
+        #[arg(short, long)]
+        quiet: bool,
+    },
+    /// Verify a backup, and make a new store of it
+    ///
+    /// Every block is read and its checksum verified. A damaged backup is refused. All files are copied, and the backup is
+    /// not changed.
+    Restore {
+        /// The folder of the backup
+        backup: PathBuf,
+        /// The folder for the store: new or empty, as no store is overwritten
+        store: PathBuf,
+        /// Restore a damaged backup, too: the damage is reported, and is in the new store as well
+        #[arg(long)]
+        damaged: bool,
+        /// Print nothing except errors and damage
+        #[arg(short, long)]
+        quiet: bool,
+    },
+    /// Print new events as they come, one per line, until Ctrl-C: `tail -f` for a store
+    ///
+    /// Events of every program that writes to the store are printed in the order in which they come, as soon as they are in
+    /// its log; with `ingest --sync batch`, that is a moment before they are on disk.
+    Tail(tail::TailArgs),
     /// Print the events, one per line, ordered by time
     Export {
         /// The folder of the store
@@ -112,10 +161,13 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             output::write(&if *json { as_json(&info) } else { shown(&info).into_bytes() })?;
             Ok(told(&info.damage))
         }
-        Task::Verify { store, repair, quiet } => {
-            let restored = if *repair { Store::restore(store)? } else { None };
+        Task::Verify { store, repair, wait, quiet } => {
+            let patience = wait.patience()?;
+            let restored = if *repair { Store::restore_patiently(store, patience) } else { Ok(None) };
+            let restored = restored.map_err(|error| wait.told(error))?;
             restored.iter().for_each(|restored| say_restored(store, restored));
-            let verified = Store::open(store)?.verify(*repair)?;
+            let store = Store::open(store)?.with_patience(patience);
+            let verified = store.verify(*repair).map_err(|error| wait.told(error))?;
             let mut line = format!(
                 "{}, {}, {}, {} bytes read",
                 counted(verified.spans, "span"),
@@ -133,10 +185,11 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             let outcome = told(&verified.damage);
             Ok(if restored.is_some() { outcome.max(Outcome::BadData) } else { outcome })
         }
-        Task::Compact { store, full, quiet } => {
-            let store = Store::open(store)?;
+        Task::Compact { store, full, wait, quiet } => {
+            let (store, patience) = (Store::open(store)?, wait.patience()?);
             let sealed = seal(&store)?;
-            let compacted = store.compact(if *full { Extent::Full } else { Extent::Tiers })?;
+            let extent = if *full { Extent::Full } else { Extent::Tiers };
+            let compacted = store.clone().with_patience(patience).compact(extent).map_err(|error| wait.told(error))?;
             let line = match compacted.merged {
                 0 => {
                     let sealed = if sealed { "the log is sealed; " } else { "" };
@@ -170,6 +223,9 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             Ok(Outcome::Fine)
         }
         Task::Delete(args) => delete::run(args),
+        Task::Tail(args) => tail::run(args),
+        Task::Backup { store, target, copy, quiet } => copies::back_up(store, target, *copy, *quiet),
+        Task::Restore { backup, store, damaged, quiet } => copies::restore(backup, store, *damaged, *quiet),
         Task::Export { store, window } => {
             let window = window.window(window::now())?;
             let mut out = BufWriter::with_capacity(1 << 18, io::stdout().lock());
