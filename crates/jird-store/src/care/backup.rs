@@ -57,6 +57,8 @@ impl Store {
     /// Spans and indexes are linked if the folder is on the same file system: then they take no room, until a compaction
     /// or retention replaces them in one of the two stores. Otherwise they are copied, as logs always are.
     ///
+    /// To restore a copy, [verify](Store::verify) it, and make a copy of it, with [`BackupOptions::copies`].
+    ///
     /// ```
     /// use jird_store::{BackupOptions, Settings, Store, WriterOptions};
     /// let folder = std::env::temp_dir().join(format!("jird-backup-{}", std::process::id()));
@@ -370,5 +372,31 @@ mod tests {
         let read = Logs::read(&to, &manifest, &TakenRanges::default(), Unreadable::Tell).unwrap();
         assert_eq!((read.losses, read.damage), (vec![], vec![]));
         assert!(read.arrivals >= 22, "{}", read.arrivals);
+    }
+
+    #[test]
+    fn what_a_newer_state_no_longer_has_is_given_up() {
+        let disk = Disk::default();
+        let files: Arc<dyn Files> = Arc::new(disk.clone());
+        let store = Store::create_on(Arc::clone(&files), Path::new("/store"), &Settings::default()).unwrap();
+        for _ in 0..3 {
+            let writer = store.writer(&WriterOptions::default()).unwrap();
+            writer.append_event(b"1").unwrap();
+            writer.seal().unwrap();
+            writer.finish().unwrap();
+        }
+        let to = folder_at(files, Path::new("/copy"));
+        let (parts, lost, backup) = (BTreeMap::new(), BTreeSet::new(), Backup::default());
+        let options = BackupOptions::default();
+        let mut copying = Copying { from: &store.folder, to: &to, options, parts, lost, backup };
+        let copied = || disk.files().into_iter().filter(|(path, _)| path.starts_with("/copy")).count();
+        for spans in [3, 1] {
+            let state = store.folder.manifest().unwrap();
+            assert_eq!(state.spans.len(), spans);
+            copying.drop_others(&state).unwrap();
+            assert!(copying.secure_state(&state).unwrap().is_ok());
+            assert_eq!((copied(), copying.parts.len()), (2 * spans, 2 * spans));
+            store.compact().unwrap();
+        }
     }
 }

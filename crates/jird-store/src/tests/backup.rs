@@ -3,7 +3,7 @@
 use super::model::{Run, copy_path, read};
 use crate::files::simulated::Trouble;
 use crate::settings::Window;
-use crate::{BackupOptions, ErrorKind, Settings, Store, Sync, WriterOptions};
+use crate::{BackupOptions, ErrorKind, Patience, Settings, Store, Sync, WriterOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -237,6 +237,15 @@ fn a_copy_that_is_stopped_leaves_nothing_and_may_be_made_again() {
     run.store().unwrap().backup(&copy_path(1), &options).unwrap();
 }
 
+/// Ends the threads of a test.
+struct End<'e>(&'e AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Events that are their numbers, so that those that are missing are known.
 #[test]
 fn a_copy_has_all_that_was_acknowledged_while_a_writer_compactions_and_retention_go_on() {
@@ -264,6 +273,8 @@ fn a_copy_has_all_that_was_acknowledged_while_a_writer_compactions_and_retention
             });
             scope.spawn(|| {
                 let mut round = 0_u64;
+                // A writer that begins has the lock of compactions for a moment.
+                let store = store.clone().with_patience(Patience::Endless);
                 while !ends.load(Ordering::SeqCst) {
                     store.compact(Extent::Full).unwrap();
                     round += 1;
@@ -275,6 +286,11 @@ fn a_copy_has_all_that_was_acknowledged_while_a_writer_compactions_and_retention
                     }
                 }
             });
+            // Also if something is wrong, or the threads would be waited for.
+            let _end = End(&ends);
+            while acknowledged.load(Ordering::SeqCst) == 0 {
+                std::thread::yield_now();
+            }
             for number in 1..150 {
                 let due = acknowledged.load(Ordering::SeqCst);
                 let backup = store.backup(&copy_path(number), &BackupOptions::default()).unwrap();
@@ -292,7 +308,6 @@ fn a_copy_has_all_that_was_acknowledged_while_a_writer_compactions_and_retention
                     assert!(first <= Some(gone) && last >= Some(due - 1), "{due} {gone}: {first:?} to {last:?}");
                 }
             }
-            ends.store(true, Ordering::SeqCst);
         });
     }
 }

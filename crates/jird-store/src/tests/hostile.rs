@@ -262,8 +262,9 @@ fn a_loss_is_reported_by_the_repair_that_accepts_it_and_not_lost_with_one_that_i
     assert_eq!(store.verify(true).unwrap_err().kind(), ErrorKind::Locked);
     drop(lock);
     let verified = store.verify(true).unwrap();
-    assert_eq!((verified.accepted, verified.damage.len()), (1, 1), "{verified:?}");
-    assert_eq!(store.verify(true).unwrap().damage, []);
+    let lost = |damage: &[crate::Damage]| damage.iter().filter(|damage| damage.events == Some(1)).count();
+    assert_eq!((verified.accepted, lost(&verified.damage)), (1, 1), "{verified:?}");
+    assert_eq!(lost(&store.verify(true).unwrap().damage), 0);
 }
 
 #[test]
