@@ -396,7 +396,7 @@ mod tests {
             copying.drop_others(&state).unwrap();
             assert!(copying.secure_state(&state).unwrap().is_ok());
             assert_eq!((copied(), copying.parts.len()), (2 * spans, 2 * spans));
-            store.compact().unwrap();
+            store.compact(crate::Extent::Full).unwrap();
         }
     }
 }

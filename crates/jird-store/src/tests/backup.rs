@@ -3,7 +3,7 @@
 use super::model::{Run, copy_path, read};
 use crate::files::simulated::Trouble;
 use crate::settings::Window;
-use crate::{BackupOptions, ErrorKind, Patience, Settings, Store, Sync, WriterOptions};
+use crate::{BackupOptions, ErrorKind, Extent, Patience, Settings, Store, Sync, WriterOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -2,7 +2,7 @@
 
 use super::{events, fine, folder, jird, sealed};
 use crate::folder::Folder;
-use jird_store::{Settings, Store, Sync, WriterOptions};
+use jird_store::{Extent, Settings, Store, Sync, WriterOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
