@@ -38,7 +38,7 @@ pub fn store(input: &[u8]) {
     look_at(&store);
     if first & 0x20 != 0 {
         let _ = store.verify(true);
-        let _ = store.compact();
+        let _ = store.compact(jird_store::Extent::Full);
         let _ = store.retain(1_000_000_000);
         let _ = store.writer(&WriterOptions::default()).map(jird_store::Writer::finish);
         look_at(&store);
