@@ -1,8 +1,8 @@
 //! `--wait`: commands that wait for another process that is at work on the same store.
 
+use crate::window::duration;
 use anyhow::{Error, Result, anyhow};
-use jird_store::{ErrorKind, Patience, time};
-use std::time::Duration;
+use jird_store::{ErrorKind, Patience};
 
 /// How long a command waits for another one.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -30,33 +30,6 @@ impl WaitArgs {
             _ if error.kind() != ErrorKind::Locked => error.into(),
             None => anyhow!("{error}; with --wait, this command waits, with --wait=10m at most that long"),
             Some(text) => anyhow!("{error}; it did not end within {text}"),
-        }
-    }
-}
-
-/// A count and a unit.
-fn duration(text: &str) -> Option<Duration> {
-    // An age, but no time of a calendar.
-    let is_age = text.starts_with(|first: char| first.is_ascii_digit()) && text.ends_with(['s', 'm', 'h', 'd', 'w']);
-    let ago = time::meant(text, 0).ok().filter(|_| is_age)?;
-    Some(Duration::from_nanos(ago.unsigned_abs()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_duration_is_a_count_and_a_unit() {
-        let check = |text: &str, wanted: Option<u64>| {
-            assert_eq!(duration(text), wanted.map(Duration::from_secs), "{text}");
-        };
-        check("0s", Some(0));
-        check("90s", Some(90));
-        check("10m", Some(600));
-        check("2d", Some(172_800));
-        for text in ["10", "m", "-1m", "1.5h", "2024-03-05", "1970-01-01T00:00:00Z", "99999999w", "forever"] {
-            check(text, None);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::lines::{Fault, Wrong};
 use crate::outcome::report as say;
-use crate::window::now;
+use crate::window::{duration, now};
 use anyhow::{Result, bail};
 use jird_store::{Batch, time};
 
@@ -21,10 +21,9 @@ pub(super) struct FutureLimit {
 impl FutureLimit {
     /// What is typed: 10m, 1d.
     pub(super) fn new(text: &str) -> Result<Self> {
-        // What is so long before 1970.
-        let before = time::meant(text, 0).ok().filter(|_| text.ends_with(|unit: char| unit.is_ascii_lowercase()));
-        match before {
-            Some(before) => Ok(Self { text: text.to_owned(), nanoseconds: -before }),
+        let limit = duration(text).and_then(|limit| i64::try_from(limit.as_nanos()).ok());
+        match limit {
+            Some(nanoseconds) => Ok(Self { text: text.to_owned(), nanoseconds }),
             None => bail!("wanted a duration such as 90s, 10m, 1h, 1d or 4w"),
         }
     }

@@ -266,7 +266,7 @@ impl<'w, 's> Work<'w, 's> {
     }
 
     /// Writes a span again, and puts what comes of it in its place. `None` if it stays as it is.
-    fn rewrite(&mut self, entry: &SpanEntry, spans: &[SpanFile], found: &Found) -> Result<Option<Outcome>, Error> {
+    fn rewrite(&mut self, entry: &SpanEntry, spans: &[SpanFile], found: &Matches) -> Result<Option<Outcome>, Error> {
         let task = format!("delete events from {}: writing a span again", self.folder.path.display());
         // If nothing of it stays, that takes no room.
         let room =
@@ -371,7 +371,7 @@ fn sweep(folder: &Folder) -> Result<(), Error> {
 }
 
 /// The events of a span that go.
-struct Found {
+struct Matches {
     rows: RowSet,
     /// How many they are, those included that retention has hidden.
     all: u64,
@@ -397,12 +397,12 @@ fn find(
     span: &SpanFile,
     scope: &DeleteScope<'_>,
     matches: &mut dyn FnMut(&[u8]) -> bool,
-) -> Result<Found, Damage> {
+) -> Result<Matches, Damage> {
     let (entry, blocks) = (span.entry(), &span.table().blocks);
     let answers = scope.condition.map(|condition| span.answers(condition)).unwrap_or_default();
     // An index of other blocks says nothing of these.
     let may = |block: usize| answers.len() != blocks.len() || answers[block] == Answer::May;
-    let mut found = Found { rows: RowSet::default(), all: 0, events: 0 };
+    let mut found = Matches { rows: RowSet::default(), all: 0, events: 0 };
     let (mut start, mut text) = (0, Vec::new());
     for (number, block) in blocks.iter().enumerate() {
         let bounds = (block.first.time, block.last.time);
@@ -425,7 +425,7 @@ fn find_in_block(
     scope: &DeleteScope<'_>,
     matches: &mut dyn FnMut(&[u8]) -> bool,
     text: &mut Vec<u8>,
-    found: &mut Found,
+    found: &mut Matches,
 ) -> Result<(), Fault> {
     let block = &span.table().blocks[number];
     let (first, last) = (block.first.time, block.last.time);
