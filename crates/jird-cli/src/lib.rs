@@ -127,7 +127,7 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         #[cfg(feature = "convert")]
         Command::Describe(args) => describe::run(&args),
         #[cfg(not(feature = "convert"))]
-        Command::Ingest(args) | Command::Store(args) => args.run("event stores", "convert"),
+        Command::Ingest(args) | Command::Store(args) => args.run("the event store", "convert"),
         #[cfg(not(feature = "convert"))]
         Command::Convert(args) | Command::Describe(args) => args.run("conversion", "convert"),
         #[cfg(feature = "serve")]
