@@ -23,7 +23,7 @@ pub(crate) fn writer_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
 
 /// Takes the lock for writing span files next to a writer.
 pub(crate) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
-    work_lock(folder, CARE_LOCK, "compacts or repairs")
+    work_lock(folder, CARE_LOCK, "compacts, repairs or deletes from")
 }
 
 /// How often it is asked whether a lock is free.

@@ -78,11 +78,18 @@ impl Place {
     }
 }
 
-/// Refuses a folder within that of a store, where its name could be that of a file.
+/// At most this many folders above one are looked at; above the root is the root.
+const DEPTH: usize = 64;
+
+/// Refuses a folder within that of a store, at any depth: its name could be that of a file, and it would go with the store.
 fn refuse_within(folder: &Folder) -> Result<(), Error> {
-    // The system finds the folder above, whatever links the path has.
-    let above = Folder { path: folder.path.join(".."), ..folder.clone() };
-    if !above.has_manifest() {
+    let mut above = folder.clone();
+    // The system finds the folders above, whatever links the path has.
+    let is_within = (0..DEPTH).any(|_| {
+        above.path.push("..");
+        above.has_manifest()
+    });
+    if !is_within {
         return Ok(());
     }
     let path = folder.path.display();

@@ -106,6 +106,9 @@ fn a_folder_that_is_not_empty_is_refused_and_nothing_changes() {
             assert_eq!((folder.names(), names(&folder, "log")), before, "{task:?}");
         }
     }
+    // However deep.
+    let (_, said, code) = jird(&folder, "store", &["backup", "log", "log/deep/inner"], b"");
+    assert!(code == 2 && said.contains("in the folder of a store"), "{said}");
     assert_eq!(names(&folder, "used"), ["mine.txt"]);
     for task in ["backup", "restore"] {
         let (_, said, code) = jird(&folder, "store", &[task, "used", "new"], b"");

@@ -215,7 +215,7 @@ fn maintenance_waits_for_maintenance_and_then_does_its_work() {
     for task in [&["compact", "log"][..], &["verify", "log", "--repair"]] {
         lock.lock().unwrap();
         let (_, said, code) = jird(&folder, "store", task, b"");
-        assert!(code == 2 && said.contains("another process compacts or repairs") && said.contains("--wait"), "{said}");
+        assert!(code == 2 && said.contains("another process compacts, repairs") && said.contains("--wait"), "{said}");
         let mut waiting = Running::start(&folder, &[&["store"], task, &["--wait", "-q"]].concat());
         thread::sleep(Duration::from_millis(300));
         assert!(waiting.child.try_wait().unwrap().is_none());
