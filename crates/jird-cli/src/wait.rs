@@ -4,11 +4,14 @@ use crate::window::duration;
 use anyhow::{Error, Result, anyhow};
 use jird_store::{ErrorKind, Patience};
 
+/// What `--wait` alone means.
+const FOREVER: &str = "forever";
+
 /// How long a command waits for another one.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct WaitArgs {
     /// If another process is at work on the store, wait until it ends; --wait=10m waits at most that long
-    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = FOREVER)]
     wait: Option<String>,
 }
 
@@ -17,9 +20,9 @@ impl WaitArgs {
     pub(crate) fn patience(&self) -> Result<Patience> {
         match self.wait.as_deref() {
             None => Ok(Patience::None),
-            Some("") => Ok(Patience::Endless),
+            Some(FOREVER) => Ok(Patience::Endless),
             Some(text) => duration(text).map(Patience::For).ok_or_else(|| {
-                anyhow!("--wait={text} is no duration: write one such as 30s, 10m, 1h or 2d, or --wait alone")
+                anyhow!("--wait={text} is not a duration that jird knows: write one such as 30s, 10m, 1h or 2d, or --wait alone")
             }),
         }
     }

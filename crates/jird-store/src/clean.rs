@@ -3,7 +3,7 @@
 use crate::error::{Damage, Error, ErrorKind};
 use crate::files::Lock;
 use crate::log::{self, START_BYTES};
-use crate::logs::{Logs, TakenRanges, Unreadable};
+use crate::logs::{Logs, TakenRanges, Unreadable, seal_request};
 use crate::manifest::{FileKind, Folder, Loss, Manifest, UNFINISHED_NAME};
 use crate::span;
 use std::path::PathBuf;
@@ -23,7 +23,10 @@ pub(crate) fn writer_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
 
 /// Takes the lock for writing span files next to a writer.
 pub(crate) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
-    work_lock(folder, CARE_LOCK, "compacts, repairs or deletes from")
+    let lock = work_lock(folder, CARE_LOCK, "compacts, repairs or deletes from")?;
+    // Of a deletion that was killed: who makes one has this lock.
+    seal_request::discard(folder);
+    Ok(lock)
 }
 
 /// How often it is asked whether a lock is free.

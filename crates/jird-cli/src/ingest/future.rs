@@ -5,9 +5,10 @@ use super::lines::{Fault, Wrong};
 use crate::outcome::report as say;
 use crate::window::{duration, now};
 use anyhow::{Result, bail};
-use jird_store::{Batch, time};
+use jird::record::{Field, FieldReader, Projection};
+use jird_store::{Batch, Settings, time};
 
-/// Events are told if their times are so many nanoseconds in the future: a day.
+/// Events whose times are further in the future than this are reported: a day, in nanoseconds.
 const TOLD: i64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// How far in the future the time of an event may be.
@@ -30,33 +31,68 @@ impl FutureLimit {
 
     /// Takes the events that are later out of a batch of lines, and adds them to those that are wrong, which are in the
     /// order of the lines.
-    pub(super) fn apply(&self, lines: &[u8], batch: &mut Batch, wrong: &mut Vec<Wrong>) {
+    pub(super) fn apply(&self, lines: &[u8], settings: &Settings, batch: &mut Batch, wrong: &mut Vec<Wrong>) {
         let latest = now().saturating_add(self.nanoseconds);
-        if batch.times().iter().all(|time| *time <= latest) {
+        let has_undated = batch.undated() > 0;
+        if !has_undated && batch.times().iter().all(|time| *time <= latest) {
             return;
         }
+        let projection = Projection::new(std::slice::from_ref(&settings.time_field));
+        let mut late = LateTimes { latest, has_undated, reader: FieldReader::new(&projection) };
         let times = batch.times().to_vec();
         let mut rows = times.iter();
+        let mut kept = Vec::with_capacity(times.len());
         let mut others = std::mem::take(wrong).into_iter().peekable();
         let mut start = 0;
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if let Some(other) = others.next_if(|other| other.offset == start) {
                 wrong.push(other);
-            } else if let Some(&time) = rows.next_if_event(line)
-                && time > latest
-            {
-                let raw = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
-                let limit = self.text.clone();
-                wrong.push(Wrong { offset: start, line: 0, raw, fault: Fault::Future { time, limit } });
+            } else if let Some(&time) = rows.next_if_event(line) {
+                let found = late.of(time, line);
+                kept.push(found.is_none());
+                wrong.extend(found.map(|time| {
+                    let raw = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
+                    let fault = Fault::Future { time, limit: self.text.clone() };
+                    Wrong { offset: start, line: 0, raw, fault }
+                }));
             }
             start += line.len();
         }
-        let mut times = times.iter();
-        batch.keep(|_| times.next().is_none_or(|time| *time <= latest));
+        let mut kept = kept.into_iter();
+        batch.keep(|_| kept.next().unwrap_or(true));
     }
 }
 
-/// The rows of events, of which blank lines have none.
+/// Finds times that are too late.
+struct LateTimes<'p> {
+    latest: i64,
+    /// Whether events have no time that a store knows. It may be beyond the last one.
+    has_undated: bool,
+    reader: FieldReader<'p>,
+}
+
+impl LateTimes<'_> {
+    /// The time of an event as a text, if it is too late.
+    fn of(&mut self, time: i64, line: &[u8]) -> Option<String> {
+        if time > self.latest {
+            return Some(time::to_text(time));
+        }
+        if !self.has_undated {
+            return None;
+        }
+        let (mut fields, mut decoded) = ([Field::MISSING], String::new());
+        self.reader.read_trusted(line.trim_ascii(), &mut fields).ok()?;
+        let (text, time) = if let Some(number) = fields[0].as_number() {
+            (number.text(), time::parse_number(number.text()))
+        } else {
+            let text = fields[0].text(&mut decoded)?;
+            (text, time::parse(text.as_bytes()))
+        };
+        time.filter(|(seconds, _)| *seconds > i64::MAX / 1_000_000_000).map(|_| text.to_owned())
+    }
+}
+
+/// The rows of a batch. Blank lines have none.
 trait Rows<'t> {
     /// The next time, if the line is an event.
     fn next_if_event(&mut self, line: &[u8]) -> Option<&'t i64>;
@@ -102,7 +138,6 @@ impl FutureTally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jird_store::Settings;
 
     #[test]
     fn a_limit_is_a_duration() {
@@ -116,13 +151,28 @@ mod tests {
     }
 
     #[test]
+    fn times_that_no_store_knows_are_late_if_they_are_in_the_future() {
+        let lines = b"{}\n{\"@t\":\"9999-12-31T00:00:00Z\"}\n{\"@t\":\"1000-01-01\"}\n{\"@t\":\"soon\"}\n {\"@t\":99999999999999999999} \n";
+        let mut wrong = Vec::new();
+        let settings = Settings::default();
+        let mut batch = Batch::prepare(lines, &settings, &mut |_, _, error| panic!("{error}"));
+        FutureLimit::new("1d").unwrap().apply(lines, &settings, &mut batch, &mut wrong);
+        assert_eq!(batch.text(), b"{}\n{\"@t\":\"1000-01-01\"}\n{\"@t\":\"soon\"}\n");
+        let found = wrong.iter().map(|wrong| match &wrong.fault {
+            Fault::Future { time, .. } => &time[..],
+            Fault::Json(_) => "",
+        });
+        assert_eq!(found.collect::<Vec<_>>(), ["9999-12-31T00:00:00Z", "99999999999999999999"]);
+    }
+
+    #[test]
     fn later_events_are_wrong_in_the_order_of_the_lines() {
         let lines = b"{\"@t\":1}\n\r\n{\"@t\":\"2261-01-01\"}\n{\n \t\n7\n{\"@t\":\"2261-01-02\"}\r\n{\"@t\":2}";
         let mut wrong = Vec::new();
         let mut batch = Batch::prepare(lines, &Settings::default(), &mut |offset, raw, error| {
             wrong.push(Wrong { offset, line: 0, raw: raw.to_vec(), fault: Fault::Json(error) });
         });
-        FutureLimit::new("1d").unwrap().apply(lines, &mut batch, &mut wrong);
+        FutureLimit::new("1d").unwrap().apply(lines, &Settings::default(), &mut batch, &mut wrong);
         assert_eq!(batch.text(), b"{\"@t\":1}\n7\n{\"@t\":2}\n");
         let found: Vec<_> = wrong.iter().map(|wrong| (wrong.offset, &wrong.raw[..])).collect();
         assert_eq!(found, [(11, &b"{\"@t\":\"2261-01-01\"}"[..]), (31, b"{"), (38, b"{\"@t\":\"2261-01-02\"}\r")]);

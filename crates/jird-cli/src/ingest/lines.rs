@@ -41,7 +41,7 @@ pub(super) enum Fault {
     /// It is no JSON, or too long.
     Json(jird::Error),
     /// Its time is further in the future than this limit.
-    Future { time: i64, limit: String },
+    Future { time: String, limit: String },
 }
 
 impl Prepared {
@@ -79,7 +79,7 @@ pub(super) fn prepare(piece: StreamPiece, check: &Check<'_>) -> Prepared {
     });
     wrong.sort_by_key(|wrong| wrong.offset);
     if let Some(limit) = check.future_limit {
-        limit.apply(text, &mut batch, &mut wrong);
+        limit.apply(text, check.settings, &mut batch, &mut wrong);
     }
     if check.stops {
         wrong.truncate(1);

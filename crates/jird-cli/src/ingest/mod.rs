@@ -242,7 +242,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     if totals.undated > 0 && !args.quiet {
         let (count, field) = (totals.undated, &store.settings().time_field);
         let events = if count == 1 { "1 event has" } else { &format!("{count} events have") };
-        say(&format!("note: {events} no time in `{field}`, and got the time of arrival"));
+        say(&format!("note: {events} no time in `{field}` (from 1677 to 2262), and got the time of arrival"));
     }
     if args.future_limit.is_none() && !args.quiet {
         future.tell();

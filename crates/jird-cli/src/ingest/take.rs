@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use jird::hooks::lines::drive;
 use jird::hooks::lines::{StreamPiece, StreamPieces};
 use jird_formats::files::{BadRecord, BadRecords, Reader, record_limit_hint};
-use jird_store::{Batch, Writer, time};
+use jird_store::{Batch, Writer};
 use std::ops::ControlFlow;
 
 /// Takes files into a store.
@@ -165,7 +165,7 @@ impl Take<'_> {
                 (located.line(), located.column(), error.code(), format!("{kind}{hint} {}", located.place()))
             }
             Fault::Future { time, limit } => {
-                let (time, field) = (time::to_text(*time), &self.check.settings.time_field);
+                let field = &self.check.settings.time_field;
                 let message = format!("the time {time} is more than {limit} in the future (byte {offset}, at {field})");
                 (line + 1, 1, "future", message)
             }

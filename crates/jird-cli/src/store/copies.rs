@@ -14,7 +14,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// How long a signal waits until what was written is removed. What is left after it says that it is no store.
+/// How long a signal waits for the removal of what was written. If something is left, a file marks it as unfinished.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn back_up(store: &Path, target: &Path, copies: bool, quiet: bool) -> Result<Outcome> {

@@ -2,6 +2,7 @@
 
 use super::{counted, summary, told};
 use crate::outcome::{Outcome, report as say};
+use crate::wait::WaitArgs;
 use crate::window::{WindowArgs, now};
 use anyhow::{Result, bail};
 use jird::Path;
@@ -25,6 +26,8 @@ pub(super) struct DeleteArgs {
     /// A text for the record of the deletion, such as the number of a ticket; `jird store info` shows it
     #[arg(long, value_name = "TEXT", value_parser = note)]
     note: Option<String>,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Say how many events would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
@@ -43,15 +46,17 @@ fn note(text: &str) -> Result<String> {
 pub(super) fn run(args: &DeleteArgs) -> Result<Outcome> {
     let condition = jird_query::condition(&args.condition)?;
     let window = args.window.window(now())?;
-    let store = Store::open(&args.store)?;
+    let store = Store::open(&args.store)?.with_patience(args.wait.patience()?);
     let for_index = jird_store::Condition::new(condition.predicate(), condition.paths());
-    let scope = DeleteScope { window, condition: Some(&for_index), note: args.note.as_deref() };
+    let scope =
+        DeleteScope { window, condition: Some(&for_index), note: args.note.as_deref().filter(|note| !note.is_empty()) };
     let mut mismatches = Mismatches::default();
     let unmet = if args.quiet { Vec::new() } else { unmet(&store, &condition)? };
     let deleted = {
         let matches = &mut matcher(&condition, &mut mismatches);
-        if args.dry_run { store.would_delete(&scope, matches)? } else { store.delete(&scope, matches)? }
+        if args.dry_run { store.would_delete(&scope, matches) } else { store.delete(&scope, matches) }
     };
+    let deleted = deleted.map_err(|error| args.wait.told(error))?;
     summary(&line(&deleted, args.dry_run), args.quiet)?;
     if !args.quiet {
         notes(&deleted, &unmet, mismatches);
@@ -105,7 +110,9 @@ fn line(deleted: &Deleted, dry_run: bool) -> String {
 fn notes(deleted: &Deleted, unmet: &[String], mismatches: Mismatches) {
     unmet.iter().for_each(|name| say(&format!("note: no event has `{name}` (names are case-sensitive)")));
     if mismatches.kinds > 0 {
-        say(&format!("note: {} values have another type than what they are compared with", mismatches.kinds));
+        let values = counted(mismatches.kinds, "value");
+        let have = if mismatches.kinds == 1 { "has" } else { "have" };
+        say(&format!("note: {values} {have} another type than what it is compared with"));
     }
     for file in &deleted.aside {
         say(&format!("note: {} does not belong to the store, and may have such events: look at it", file.display()));

@@ -8,7 +8,7 @@ use crate::error::{Damage, Error, ErrorKind};
 use crate::index::{Answer, Condition, Times};
 use crate::logs::seal_request::{self, SealRequest};
 use crate::manifest::{FileKind, Folder, Fresh, SpanEntry};
-use crate::settings::{Settings, Window, WriterOptions};
+use crate::settings::{Patience, Settings, Window, WriterOptions};
 use crate::snapshot::sum_up;
 use crate::span::{BlockRows, Fault, SpanFile};
 use crate::store::Store;
@@ -18,7 +18,7 @@ use std::slice;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long a deletion waits for another process to seal its logs.
+/// How long a deletion waits for another process to seal its logs, unless the store has more patience.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 40 } else { 30_000 });
 
 /// Where a deletion looks for events, and what is noted of it.
@@ -146,7 +146,9 @@ impl Store {
         let may_be = |error: Error| {
             if error.kind() == ErrorKind::Locked || error.is_full() { Ok(Some(error)) } else { Err(error) }
         };
-        let writer = match self.writer(&WriterOptions::default()) {
+        // A writer is asked to seal, and not waited for.
+        let hasty = self.clone().with_patience(Patience::None);
+        let writer = match hasty.writer(&WriterOptions::default()) {
             Ok(writer) => writer,
             Err(error) => return may_be(error),
         };
@@ -189,14 +191,15 @@ impl Store {
     /// here. Returns why they are not.
     fn wait_for_seal(&self, arrivals: u64) -> Result<Option<Error>, Error> {
         let _request = SealRequest::make(&self.folder, self.folder.manifest()?.store, arrivals)?;
-        let end = Instant::now() + PATIENCE;
+        let begun = Instant::now();
+        let waits = || begun.elapsed() < PATIENCE || self.folder.patience.rest(begun.elapsed()).is_some();
         loop {
             thread::sleep(seal_request::EVERY);
             if self.folder.manifest()?.sealed >= Some(arrivals) {
                 return Ok(None);
             }
             match self.seal_logs()? {
-                Some(error) if error.kind() == ErrorKind::Locked && Instant::now() < end => {}
+                Some(error) if error.kind() == ErrorKind::Locked && waits() => {}
                 ended => return Ok(ended),
             }
         }
@@ -330,7 +333,7 @@ impl<'w, 's> Work<'w, 's> {
 
     /// Notes that it came to its end, if it did.
     fn end(&mut self) -> Result<(), Error> {
-        // What an earlier deletion left, of which nothing else may be to be deleted.
+        // An earlier deletion may have left files, and nothing else to delete.
         let had_unremoved = !self.unremoved.is_empty();
         self.remove();
         if let Some(failure) = self.failure.take() {

@@ -21,7 +21,12 @@ pub(crate) fn read(folder: &Folder, store: u64) -> Option<u64> {
     arrivals.parse().ok().filter(|_| of == format!("{store:016x}"))
 }
 
-/// A wish. It is taken back when this is dropped.
+/// Takes back a wish that its process has left.
+pub(crate) fn discard(folder: &Folder) {
+    [NAME, NEW_NAME].iter().for_each(|name| folder.discard(&folder.file(name)));
+}
+
+/// A wish. It is taken back when this is dropped. Whoever makes one has the lock of maintenance.
 #[derive(Debug)]
 pub(crate) struct SealRequest<'f>(&'f Folder);
 

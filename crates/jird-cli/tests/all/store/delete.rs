@@ -11,7 +11,7 @@ fn delete(folder: &Folder, condition: &str, more: &[&str]) -> (String, String, i
     jird(folder, "store", &[&["delete", "log", "--where", condition], more].concat(), b"")
 }
 
-/// What a query finds. A note that no record has a field is no matter.
+/// What a query finds. A note about a field that no record has is ignored.
 fn query(folder: &Folder, sql: &str) -> String {
     let (out, said, code) = jird(folder, "query", &[sql, "--store", "log"], b"");
     assert_eq!(code, 0, "{sql}: {said}");

@@ -195,7 +195,7 @@ fn a_command_waits_for_the_lock_of_another_one() {
     assert!(begun.elapsed() >= Duration::from_secs(1));
     for text in ["soon", "10", "-1s", "2024-03-05"] {
         let (_, said, code) = jird(&folder, "ingest", &["log", "more.ndjson", &format!("--wait={text}")], b"");
-        assert!(code == 2 && said.contains("is no duration"), "{text}: {said}");
+        assert!(code == 2 && said.contains("is not a duration"), "{text}: {said}");
     }
     let waiting = Running::start(&folder, &["ingest", "log", "more.ndjson", "-q", "--wait"]);
     thread::sleep(Duration::from_millis(300));

@@ -18,7 +18,7 @@ fn export(folder: &Folder) -> String {
     fine(folder, "store", &["export", "log"])
 }
 
-/// Seconds since 1970, so many seconds from now.
+/// The time this many seconds from now, in seconds since 1970.
 fn from_now(seconds: u64) -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + seconds
 }
