@@ -8,8 +8,10 @@ use anyhow::{Result, bail};
 use jird::record::{Field, FieldReader, Projection};
 use jird_store::{Batch, Settings, time};
 
+/// A second, in nanoseconds.
+const SECOND: i64 = 1_000_000_000;
 /// Events whose times are further in the future than this are reported: a day, in nanoseconds.
-const TOLD: i64 = 24 * 60 * 60 * 1_000_000_000;
+const TOLD: i64 = 24 * 60 * 60 * SECOND;
 
 /// How far in the future the time of an event may be.
 #[derive(Clone, Debug)]
@@ -32,13 +34,15 @@ impl FutureLimit {
     /// Takes the events that are later out of a batch of lines, and adds them to those that are wrong, which are in the
     /// order of the lines.
     pub(super) fn apply(&self, lines: &[u8], settings: &Settings, batch: &mut Batch, wrong: &mut Vec<Wrong>) {
-        let latest = now().saturating_add(self.nanoseconds);
+        let now = now();
+        let latest = now.saturating_add(self.nanoseconds);
+        let latest_second = now / SECOND + self.nanoseconds / SECOND;
         let has_undated = batch.undated() > 0;
         if !has_undated && batch.times().iter().all(|time| *time <= latest) {
             return;
         }
         let projection = Projection::new(std::slice::from_ref(&settings.time_field));
-        let mut late = LateTimes { latest, has_undated, reader: FieldReader::new(&projection) };
+        let mut late = LateTimes { latest, latest_second, has_undated, reader: FieldReader::new(&projection) };
         let times = batch.times().to_vec();
         let mut rows = times.iter();
         let mut kept = Vec::with_capacity(times.len());
@@ -66,6 +70,8 @@ impl FutureLimit {
 /// Finds times that are too late.
 struct LateTimes<'p> {
     latest: i64,
+    /// The same in seconds, which go beyond the last time that a store knows.
+    latest_second: i64,
     /// Whether events have no time that a store knows. It may be beyond the last one.
     has_undated: bool,
     reader: FieldReader<'p>,
@@ -88,7 +94,8 @@ impl LateTimes<'_> {
             let text = fields[0].text(&mut decoded)?;
             (text, time::parse(text.as_bytes()))
         };
-        time.filter(|(seconds, _)| *seconds > i64::MAX / 1_000_000_000).map(|_| text.to_owned())
+        let last = (i64::MAX / SECOND).max(self.latest_second);
+        time.filter(|(second, _)| *second > last).map(|_| text.to_owned())
     }
 }
 

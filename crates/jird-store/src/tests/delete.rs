@@ -1,6 +1,7 @@
 //! Deletions: what is deleted is in no file, and nothing else is lost.
 
 use super::model::{Random, read};
+use crate::files::Files;
 use crate::files::simulated::{Disk, Trouble};
 use crate::index::Condition;
 use crate::settings::{Compression, Settings, Window, WriterOptions};
@@ -354,6 +355,16 @@ fn a_damaged_span_stays_and_is_told() {
     assert_eq!((deleted.events, deleted.spans, deleted.damage.len()), (80, 4, 1));
     assert_eq!(deleted.damage[0].file, path);
     assert!(!records(&store)[0].is_complete);
+}
+
+#[test]
+fn a_wish_that_a_killed_deletion_left_goes_with_the_next_maintenance() {
+    let (disk, store) = example();
+    for name in ["SEAL", "SEAL.new"] {
+        disk.create(&store.folder.file(name)).unwrap().append(b"x").unwrap();
+    }
+    store.compact(Extent::Tiers).unwrap();
+    assert!(disk.files().iter().all(|(path, _)| !path.to_string_lossy().contains("SEAL")));
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn a_command_waits_for_the_lock_of_another_one() {
 fn maintenance_waits_for_maintenance_and_then_does_its_work() {
     let folder = folder("wait-care", 30);
     let lock = std::fs::File::create(folder.0.join("log/LOCK.care")).unwrap();
-    for task in [&["compact", "log"][..], &["verify", "log", "--repair"]] {
+    for task in [&["compact", "log"][..], &["verify", "log", "--repair"], &["delete", "log", "--where", "i = -1"]] {
         lock.lock().unwrap();
         let (_, said, code) = jird(&folder, "store", task, b"");
         assert!(code == 2 && said.contains("another process compacts, repairs") && said.contains("--wait"), "{said}");

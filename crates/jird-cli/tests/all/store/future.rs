@@ -38,6 +38,15 @@ fn an_event_beyond_the_limit_is_a_bad_line() {
     ingest(&folder, &["a.ndjson", "--future-limit", "90000d", "--resume"], "", 0);
     assert_eq!(export(&folder), format!("{{\"@t\":1}}\n{{\"@t\":2}}\n{FAR}\n"));
 
+    // Beyond what a store knows, where a limit may lead, too.
+    let late = "{\"@t\":\"9999-12-31T00:00:00Z\"}\n{\"@t\":\"2263-01-01\"}\n{\"@t\":\"0001-01-01\"}\n";
+    for (limit, stays) in [("1d", 1), ("99999d", 2)] {
+        let folder = Folder::new("future");
+        let said = ingest(&folder, &["--future-limit", limit, "--on-error", "skip"], late, 1);
+        assert!(said.contains("the time 9999-12-31T00:00:00Z is more than"), "{said}");
+        assert_eq!(export(&folder).lines().count(), stays, "{said}");
+    }
+
     let folder = Folder::new("future");
     let said = ingest(&folder, &["--future-limit", "1d", "--on-error", "skip"], &text, 1);
     assert!(
