@@ -29,10 +29,12 @@ fn a_child_keeps_its_locks() {
         conn.execute_batch("begin; select * from t").unwrap();
     }
     let names = ["t.db", "t.db-shm", "plain", "as.json"];
-    let before = names.map(locks);
-    assert!(before.iter().all(|locks| !locks.is_empty()), "{before:?}");
+    let is_whole = |locks: &[Vec<String>; 4]| locks.iter().all(|locks| !locks.is_empty());
+    let before = (0..20).map(|_| names.map(locks)).find(is_whole).expect("each has a lock");
     let code = jird_cli::run(arguments.lines().map(Into::into));
-    assert_eq!(names.map(locks), before, "{arguments:?}");
+    // A lock that is lost does not come back, and the kernel's list may lack one while other processes change theirs.
+    let after = (0..20).map(|_| names.map(locks)).find(|after| *after == before);
+    assert_eq!(after.unwrap_or_else(|| names.map(locks)), before, "{arguments:?}");
     eprintln!("kept: {code}");
 }
 
