@@ -111,8 +111,8 @@ fn notes(deleted: &Deleted, unmet: &[String], mismatches: Mismatches) {
     unmet.iter().for_each(|name| say(&format!("note: no event has `{name}` (names are case-sensitive)")));
     if mismatches.kinds > 0 {
         let values = counted(mismatches.kinds, "value");
-        let have = if mismatches.kinds == 1 { "has" } else { "have" };
-        say(&format!("note: {values} {have} another type than what it is compared with"));
+        let (have, they_are) = if mismatches.kinds == 1 { ("has", "it is") } else { ("have", "they are") };
+        say(&format!("note: {values} {have} another type than what {they_are} compared with"));
     }
     for file in &deleted.aside {
         say(&format!("note: {} does not belong to the store, and may have such events: look at it", file.display()));

@@ -236,6 +236,7 @@ impl Error {
 fn syntax(words: &str) -> String {
     let words = words.strip_prefix("sql parser error: ").unwrap_or(words);
     let words = words.replacen("Expected: ", "expected ", 1).replacen(", found: ", ", found ", 1);
+    let words = words.replacen("expected EOF", "expected the end", 1).replacen("found EOF", "found the end", 1);
     let words = words.replacen(" at Line: ", " at line ", 1).replacen(", Column: ", ", column ", 1);
     format!("syntax error: {words}")
 }

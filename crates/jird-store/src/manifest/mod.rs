@@ -333,7 +333,13 @@ impl Folder {
     /// Refuses a folder that has something in it. One file system has a folder of its own; the other files are left by a
     /// crash, or by another process that makes this store.
     pub(crate) fn refuse_used(&self) -> Result<(), Error> {
-        let names = self.files.list(&self.path).map_err(|error| Error::io("list", &self.path, &error))?;
+        let names = self.files.list(&self.path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotADirectory => {
+                let what = format!("{} is not a folder: name one that is new or empty", self.path.display());
+                Error::new(ErrorKind::Exists, what)
+            }
+            _ => Error::io("list", &self.path, &error),
+        })?;
         let is_obstacle = |name: &&String| !matches!(name.as_str(), "lost+found" | "LOCK" | LOCK_NAME | NEW_NAME);
         let Some(first) = names.iter().find(is_obstacle) else { return Ok(()) };
         let path = self.path.display();

@@ -94,7 +94,7 @@ fn a_folder_that_is_not_empty_is_refused_and_nothing_changes() {
         ("used", "mine.txt: name a folder that is new or empty"),
         ("copy", "there is a store in copy already"),
         ("log", "there is a store in log already"),
-        ("a.ndjson", "a.ndjson"),
+        ("a.ndjson", "a.ndjson is not a folder"),
         ("log/inner", "in the folder of a store"),
         ("./log/../log/inner", "in the folder of a store"),
         ("s3://bucket/log", "is a URL"),
