@@ -13,7 +13,7 @@ use crate::run::bounds::Bounds;
 use crate::run::results::Results;
 use crate::scan::bad::BadSink;
 use crate::scan::{Outlet, Part, PartResult, Plan, TableScan, note};
-use crate::sql::{Leaf, Rep, Rewritten, arguments, each_slot, function_name, map_slots};
+use crate::sql::{Leaf, Rewritten, arguments, each_slot, function_name, map_slots};
 use crate::types::guess::Gate;
 use crate::types::prepared::Source;
 use arrow_array::{Int64Array, RecordBatch};
@@ -389,8 +389,8 @@ fn predicate(expr: &Expr, leaves: &[Arc<Leaf>], shared: &TableScan, conditions: 
 fn leaf(call: &Function, leaves: &[Arc<Leaf>], shared: &TableScan, conditions: &mut Vec<String>) -> Option<Predicate> {
     let name = function_name(call);
     let leaf = leaves.iter().find(|leaf| leaf.name == name)?;
-    let is_read = |column: &usize| shared.columns[*column].rep == Rep::Raw && shared.columns[*column].told.is_none();
-    let columns = arguments(call).into_iter().map(|argument| column(argument, shared).filter(is_read));
+    let is_decided = |column: &usize| shared.columns[*column].is_decided();
+    let columns = arguments(call).into_iter().map(|argument| column(argument, shared).filter(is_decided));
     let columns = columns.collect::<Option<Vec<_>>>()?;
     if !conditions.contains(&leaf.text) {
         conditions.push(leaf.text.clone());

@@ -6,7 +6,8 @@
 //! If the rows keep the order of the input, [`drive`] reads the ranges of a file on all threads. If they may come in any
 //! order, others cut the files, and each part is scanned by one thread.
 
-use super::origin::Origin;
+use super::filter::FilterParts;
+use super::origin::{Origin, OriginFilter};
 use super::read::{ReadCounts, Reader};
 use super::shared::{ColumnSpec, TableScan, VirtualColumn, note};
 use super::watch::Extent;
@@ -40,7 +41,10 @@ pub(crate) struct Plan {
     columns: Vec<(usize, usize)>,
     /// For each slot, a column of the table with the slot's path.
     slots: Vec<usize>,
+    /// What decides which records match, by their fields...
     filter: Option<Predicate>,
+    /// ...and by where they are from.
+    origins: Option<OriginFilter>,
     schema: SchemaRef,
     batch_rows: usize,
     /// Whether this scan notes records that are not JSON, and those that do not fit a schema. If not, another scan of the
@@ -50,7 +54,7 @@ pub(crate) struct Plan {
     watched: Vec<usize>,
     /// What every record is checked for, whether it matches or not: slot, column of the table.
     checks: Vec<(usize, usize)>,
-    /// What each column to build tells of a record that does not have its field.
+    /// What each column to build tells of a record that does not have its field, and then each field of `origins`.
     told: Vec<Option<VirtualColumn>>,
     /// The position of the places of the records among the columns of a batch, if they are wanted.
     place: Option<usize>,
@@ -138,8 +142,11 @@ impl Plan {
             let path = &shared.columns[column].path;
             paths.iter().position(|other| other == path).expect("every path of the filter has a slot by now")
         };
-        let told = columns.iter().map(|(_, column)| shared.columns[*column].told).collect();
-        let filter = filter.map(|filter| map_slots(filter, &slot));
+        let parts = FilterParts::of(filter, shared);
+        let origins = parts.of_origins.map(|filter| OriginFilter::new(&filter, shared, &slot));
+        let told = columns.iter().map(|(_, column)| shared.columns[*column].told);
+        let told = told.chain(origins.iter().flat_map(OriginFilter::fields).map(|(_, told)| *told)).collect();
+        let filter = parts.of_records.map(|filter| map_slots(&filter, &slot));
         note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
         let projection = Projection::new(&paths);
         Self {
@@ -148,6 +155,7 @@ impl Plan {
             columns,
             slots,
             filter,
+            origins,
             schema,
             batch_rows,
             notes,
@@ -155,7 +163,7 @@ impl Plan {
             checks,
             told,
             place,
-            folders: Vec::new(),
+            folders: parts.of_folders,
             blocks: None,
         }
     }
@@ -173,11 +181,6 @@ impl Plan {
     /// Whether this scan notes records that are not JSON, and those that do not fit a schema.
     pub(crate) fn notes(&self) -> (bool, bool) {
         self.notes
-    }
-
-    /// The same scan, without the files whose folders rule out such conditions.
-    pub(crate) fn leaving_out(self, folders: &[Predicate]) -> Self {
-        Self { folders: folders.to_vec(), ..self }
     }
 
     /// The same scan, without blocks of a store for which one of these conditions does not hold.
@@ -219,6 +222,13 @@ impl Plan {
         file.store_text().is_some() && observes_none && tells_none
     }
 
+    /// The paths of the columns to build, and then of the fields of `origins`: of what `told` tells.
+    fn told_paths(&self) -> impl Iterator<Item = &Path> {
+        let slots = self.origins.iter().flat_map(OriginFilter::fields).map(|(slot, _)| self.slots[*slot]);
+        let columns = self.columns.iter().map(|(_, column)| *column).chain(slots);
+        columns.map(|column| &self.shared.columns[column].path)
+    }
+
     fn tells_lines(&self) -> bool {
         self.told.contains(&Some(VirtualColumn::Line))
     }
@@ -227,7 +237,8 @@ impl Plan {
     fn counts_only(&self, file: &InputFile) -> bool {
         let options = &self.shared.options;
         let looks_at_none = self.columns.is_empty() && self.place.is_none();
-        let looks_at_none = looks_at_none && self.filter.is_none() && self.watched.is_empty();
+        let looks_at_none = looks_at_none && self.filter.is_none() && self.origins.is_none();
+        let looks_at_none = looks_at_none && self.watched.is_empty();
         let checks_none = options.lines.check != Check::All && options.bad.is_none();
         looks_at_none && self.checks.is_empty() && (checks_none || file.store_text().is_some())
     }
@@ -345,6 +356,7 @@ struct Worker<'p> {
     plan: &'p Plan,
     /// A copy for this thread: threads that share a regular expression wait for each other.
     filter: Option<Predicate>,
+    origins: Option<OriginFilter>,
     reader: Reader,
     rows: Rows<'p>,
 }
@@ -380,7 +392,7 @@ impl<'p> Worker<'p> {
         let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, appender, told, places };
         let mut reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
         reader.choose(chosen);
-        Self { plan, filter: plan.filter.clone(), reader, rows }
+        Self { plan, filter: plan.filter.clone(), origins: plan.origins.clone(), reader, rows }
     }
 
     /// Scans a range. Hands out each batch when it is full, and the rest at the end, also after an error.
@@ -391,11 +403,11 @@ impl<'p> Worker<'p> {
         emit: Emit<'_>,
         is_closed: impl Fn() -> bool,
     ) -> Result<(), Error> {
-        let Self { plan, filter, reader, rows } = self;
+        let Self { plan, filter, origins, reader, rows } = self;
         let tally = &plan.shared.tally;
         let counts_only = plan.counts_only(file);
         if let Some(told) = &mut rows.told {
-            told.take_file(file, plan.columns.iter().map(|(_, column)| &plan.shared.columns[*column].path));
+            told.take_file(file, plan.told_paths());
         }
         let is_live = !file.is_rereadable();
         let interrupt = reader.interrupt().clone();
@@ -437,10 +449,16 @@ impl<'p> Worker<'p> {
         };
         let cells: Option<TakeCells<'_>> = if plan.takes_cells(file) { Some(&mut take_cells) } else { None };
         let tells_lines = plan.tells_lines();
+        let unknown = std::cell::RefCell::new(Mismatches::default());
         let take = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
             let (rows, emit, _) = &mut *cell.borrow_mut();
             if let Some(told) = rows.told.as_mut().filter(|_| tells_lines) {
                 told.take_line(file, piece, row.offset());
+            }
+            if let (Some(filter), Some(told)) = (&*origins, &rows.told)
+                && !filter.holds(told, plan.columns.len(), row.fields(), &mut unknown.borrow_mut())
+            {
+                return Ok(ControlFlow::Continue(()));
             }
             if plan.place.is_some() {
                 let place = Input::place(file.index, piece.offset() + row.offset() as u64);
@@ -474,6 +492,7 @@ impl<'p> Worker<'p> {
         } else {
             reader.read(file, range, (&plan.projection, filter.as_ref()), cells, take, piece)
         };
+        tally.mismatches.fetch_add(unknown.into_inner().kinds, Relaxed);
         let (rows, mut emit, mut all) = cell.into_inner();
         let _ = rows.flush(&mut emit).is_continue() && rows.found(&mut all, &mut emit).is_continue();
         result.map(|_| ())

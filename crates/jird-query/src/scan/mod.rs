@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! read, batches   records of a file, and batches of them
+//! filter          a filter by what decides it: records, where they are from, folders
 //! cells, origin   values that do not come from lines: those of a store's columns, and where a record is from
 //! shared, watch   what all scans of a table share, and the types that they meet
 //! bad             bad records
@@ -11,6 +12,7 @@
 pub(crate) mod bad;
 mod batches;
 mod cells;
+mod filter;
 mod origin;
 mod read;
 mod shared;

@@ -1,12 +1,15 @@
 //! Where a record is from: its file, its line, and the keys of its folders, as the fields that a query may ask for.
 //!
-//! In goes the file, then the place of each record that matches; out come fields in the place of those that records lack.
+//! In goes the file, then the place of each record that matches; out come fields in the place of those that records lack,
+//! and whether conditions on such fields hold.
 
-use super::shared::VirtualColumn;
+use super::filter::columns;
+use super::shared::{TableScan, VirtualColumn};
 use crate::input::{InputFile, Joined};
+use crate::sql::map_slots;
 use jird::Path;
 use jird::hooks::lines::LinePiece;
-use jird::record::Field;
+use jird::record::{Field, Mismatches, Predicate};
 
 /// Where a record is from, as JSON.
 #[derive(Default)]
@@ -47,6 +50,14 @@ impl Origin {
     /// The field, or what a column tells in its place.
     pub(super) fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
         match told {
+            Some(VirtualColumn::Record) => self.record.of(field),
+            _ => self.told_field(field, column, told),
+        }
+    }
+
+    /// The same of a field of a record, and not of the whole record.
+    fn told_field<'f>(&'f self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
+        match told {
             Some(VirtualColumn::File) if field.kind().is_none() => Field::from_raw(&self.file),
             Some(VirtualColumn::Line) if field.kind().is_none() => Field::from_raw(&self.line),
             Some(VirtualColumn::Folder) => match self.folders[column].as_deref() {
@@ -54,8 +65,44 @@ impl Origin {
                 Some(json) => Field::from_raw(json),
                 None => field,
             },
-            Some(VirtualColumn::Record) => self.record.of(field),
-            Some(VirtualColumn::File | VirtualColumn::Line) | None => field,
+            Some(VirtualColumn::File | VirtualColumn::Line | VirtualColumn::Record) | None => field,
         }
+    }
+}
+
+/// A condition on where a record is from, and perhaps on its fields, too.
+#[derive(Clone, Debug)]
+pub(super) struct OriginFilter {
+    /// Its slots are positions in `fields`.
+    predicate: Predicate,
+    /// The fields that it needs: slot of the projection, what it tells.
+    fields: Vec<(usize, Option<VirtualColumn>)>,
+}
+
+impl OriginFilter {
+    /// The condition with `slot_of` the columns of the table, which are its slots so far.
+    pub(super) fn new(predicate: &Predicate, shared: &TableScan, slot_of: &impl Fn(usize) -> usize) -> Self {
+        let columns = columns(predicate);
+        let at = |column: usize| columns.iter().position(|other| *other == column).expect("it is one of its columns");
+        let field = |column: &usize| (slot_of(*column), shared.columns[*column].told);
+        Self { predicate: map_slots(predicate, &at), fields: columns.iter().map(field).collect() }
+    }
+
+    pub(super) fn fields(&self) -> &[(usize, Option<VirtualColumn>)] {
+        &self.fields
+    }
+
+    /// Whether it holds for a record from there, whose fields these are. `first` is the column of `origin` that tells its
+    /// first field.
+    pub(super) fn holds(
+        &self,
+        origin: &Origin,
+        first: usize,
+        record: &[Field<'_>],
+        mismatches: &mut Mismatches,
+    ) -> bool {
+        let fields = self.fields.iter().enumerate();
+        let fields = fields.map(|(index, (slot, told))| origin.told_field(record[*slot], first + index, *told));
+        self.predicate.eval(&fields.collect::<Vec<_>>(), mismatches) == Some(true)
     }
 }

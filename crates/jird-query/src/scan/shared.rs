@@ -1,5 +1,6 @@
 //! What all scans of a table share: its columns, how it is read, and what was seen so far.
 
+use super::filter::FilterParts;
 use super::{ScanOptions, Watch};
 use crate::input::{Input, InputFile};
 use crate::sql::Rep;
@@ -72,6 +73,12 @@ impl VirtualColumn {
 }
 
 impl ColumnSpec {
+    /// Whether the scan decides conditions on the column: on its JSON text, and not on that of a whole record which would
+    /// have to be put together.
+    pub(crate) fn is_decided(&self) -> bool {
+        self.rep == Rep::Raw && self.told != Some(VirtualColumn::Record)
+    }
+
     /// The message for a record whose value does not fit the column.
     #[cold]
     pub(crate) fn unfit(&self, field: Field<'_>) -> String {
@@ -148,6 +155,7 @@ impl TableScan {
             return Vec::new();
         }
         let paths: Vec<_> = self.columns.iter().map(|column| column.path.clone()).collect();
+        let filter = FilterParts::of(filter, self).of_records;
         filter.map_or_else(Vec::new, |filter| filter.literals(&Projection::new(&paths)))
     }
 

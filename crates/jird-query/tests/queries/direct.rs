@@ -39,8 +39,26 @@ fn text(maker: &mut Maker<'_>) -> (String, bool) {
         }
     };
     let from = maker.random.pick(&["", " from stream", " from stream", " from stream as s"]);
-    let condition = match maker.random.below(4) {
-        0 => String::new(),
+    // Where a record is from decides, too.
+    const ORIGINS: [&str; 10] = [
+        "_line > 2",
+        "_line between 2 and 4",
+        "_line in (1, 3)",
+        "not (_line = 2)",
+        "_line is null",
+        "_line < 'x'",
+        "_file like '%1%'",
+        "match(_file, 'nd(j|x)son$')",
+        "_file <> ''",
+        "_file is not null",
+    ];
+    let condition = match maker.random.below(8) {
+        0 | 1 => String::new(),
+        2 => format!(" where {}", maker.random.pick(&ORIGINS)),
+        3 => format!(" where {} and {}", maker.condition(1), maker.random.pick(&ORIGINS)),
+        4 => {
+            format!(" where {} and not ({} or {})", maker.condition(1), maker.random.pick(&ORIGINS), maker.condition(1))
+        }
         _ => format!(" where {}", maker.condition(2)),
     };
     let limits = maker.random.pick(&["", "", "", " limit 2", " limit 0", " limit 3 offset 1", " offset 2"]);
@@ -103,4 +121,43 @@ fn one_scan_answers_as_a_plan_does() {
         alone.is_some() || direct * 3 > count * 2 && with_rows * 3 > count,
         "of {count} texts {direct} were direct, {with_rows} had rows"
     );
+}
+
+/// Where records are from, by the numbers of the file and of the line, both from 1.
+#[test]
+fn one_scan_decides_conditions_on_files_and_lines() {
+    let text = |file: u64| {
+        let record = |line: u64| match line % 10 {
+            7 => format!("{{\"n\": {}, \"_line\": \"own\"}}\n", line * file),
+            _ => format!("{{\"n\": {}}}\n", line * file),
+        };
+        (1..=300).map(record).collect::<String>()
+    };
+    let mut folder = Folder::new("direct-origins");
+    folder.hold(&[&text(1), &text(2)]);
+    let first = folder.files()[0].clone();
+    type Holds = fn(u64, u64) -> bool;
+    let cases: [(String, Holds); 6] = [
+        ("_line = 250".to_owned(), |_, line| line == 250),
+        ("_line > 280 and n < 570".to_owned(), |file, line| line > 280 && line % 10 != 7 && line * file < 570),
+        ("_line = 'own'".to_owned(), |_, line| line % 10 == 7),
+        (format!("_file = '{first}' and _line <= 12"), |file, line| file == 1 && line <= 12 && line % 10 != 7),
+        (format!("not (_file = '{first}') and n >= 590"), |file, line| file == 2 && line * 2 >= 590),
+        ("n = 300 or _line = 3".to_owned(), |file, line| line * file == 300 || line == 3),
+    ];
+    for (condition, holds) in cases {
+        let places = (1..=2).flat_map(|file| (1..=300).map(move |line| (file, line)));
+        let wanted: Vec<_> = places.filter(|(file, line)| holds(*file, *line)).collect();
+        let rows: String = wanted.iter().map(|(file, line)| format!("{{\"n\":{}}}\n", line * file)).collect();
+        for (threads, chunk_bytes) in [(1, 1 << 20), (3, 61), (2, 1 << 20)] {
+            let options = Options { threads, chunk_bytes, ..Options::default() };
+            let (found, is_direct) = answer(&format!("select n where {condition}"), folder.files(), &options);
+            let (text, ..) = found.expect(&condition);
+            assert_eq!(String::from_utf8_lossy(&text), rows, "{condition}");
+            let (count, is_counted) =
+                answer(&format!("select count(*) as n where {condition}"), folder.files(), &options);
+            assert_eq!(String::from_utf8_lossy(&count.expect(&condition).0), format!("{{\"n\":{}}}\n", wanted.len()));
+            assert!(is_direct && is_counted, "{condition}");
+        }
+    }
 }

@@ -2,38 +2,34 @@
 //! them with `and`, `or` and `not`.
 
 use crate::functions::PredicateUdf;
-use crate::scan::shared::{TableScan, VirtualColumn};
-use crate::sql::{Rep, map_slots};
+use crate::scan::shared::TableScan;
+use crate::sql::map_slots;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, NotExpr};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use jird::record::Predicate;
 use std::sync::Arc;
 
-/// The predicate that a condition on fields of records stands for, with columns of the table as slots; or that of one on
-/// fields that tell something. `None` for other conditions.
-pub(super) fn predicate(
-    expr: &Arc<dyn PhysicalExpr>,
-    shared: &TableScan,
-    told: Option<VirtualColumn>,
-) -> Option<Predicate> {
+/// The predicate that a condition on fields of records, and on where they are from, stands for, with columns of the table as
+/// slots. `None` for other conditions.
+pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &TableScan) -> Option<Predicate> {
     if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
         let make = match binary.op() {
             Operator::And => Predicate::And,
             Operator::Or => Predicate::Or,
             _ => return None,
         };
-        return Some(make(vec![predicate(binary.left(), shared, told)?, predicate(binary.right(), shared, told)?]));
+        return Some(make(vec![predicate(binary.left(), shared)?, predicate(binary.right(), shared)?]));
     }
     if let Some(not) = expr.downcast_ref::<NotExpr>() {
-        return Some(Predicate::Not(predicate(not.arg(), shared, told)?.into()));
+        return Some(Predicate::Not(predicate(not.arg(), shared)?.into()));
     }
     let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
     let udf = call.fun().inner().downcast_ref::<PredicateUdf>()?;
     let columns = call.args().iter().map(|argument| {
         let column = argument.downcast_ref::<Column>()?.index();
         let spec = shared.columns.get(column)?;
-        (spec.rep == Rep::Raw && spec.told == told).then_some(column)
+        spec.is_decided().then_some(column)
     });
     let columns = columns.collect::<Option<Vec<_>>>()?;
     Some(map_slots(udf.predicate(), &|slot| columns[slot]))

@@ -3,7 +3,7 @@
 use super::opener::NdjsonOpener;
 use super::{pushdown, window};
 use crate::scan::batches::Plan;
-use crate::scan::shared::{TableScan, VirtualColumn, note};
+use crate::scan::shared::{TableScan, note};
 use crate::sql::each_slot;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -48,8 +48,6 @@ pub(crate) struct NdjsonSource {
     /// The slots are columns of the table.
     filter: Option<Predicate>,
     pub(crate) filters: Vec<Arc<dyn PhysicalExpr>>,
-    /// Conditions on the keys of folders, which rule out files. The slots are columns of the table.
-    folders: Vec<Predicate>,
     /// Conditions on times, which rule out blocks of a store. The slots are columns of the table.
     windows: Vec<Predicate>,
     pub(crate) batch_rows: usize,
@@ -69,7 +67,6 @@ impl NdjsonSource {
             projection,
             filter: None,
             filters: Vec::new(),
-            folders: Vec::new(),
             windows: Vec::new(),
             batch_rows: 8192,
             notes,
@@ -79,7 +76,7 @@ impl NdjsonSource {
 
     /// Evaluates a condition from now on, if it can.
     pub(crate) fn take(&mut self, filter: Arc<dyn PhysicalExpr>) -> bool {
-        let Some(predicate) = pushdown::predicate(&filter, &self.shared, None) else { return false };
+        let Some(predicate) = pushdown::predicate(&filter, &self.shared) else { return false };
         self.filter = Some(match self.filter.take() {
             None => predicate,
             Some(Predicate::And(mut all)) => {
@@ -113,7 +110,6 @@ impl FileSource for NdjsonSource {
         let schema = Arc::new(self.schema.file_schema().project(&self.projection.file_indices)?);
         let columns = &self.projection.file_indices;
         let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes)
-            .leaving_out(&self.folders)
             .within(&self.windows);
         let opener: Arc<dyn FileOpener> = Arc::new(NdjsonOpener::new(plan));
         ProjectionOpener::try_new(self.projection.clone(), opener, self.schema.file_schema())
@@ -152,8 +148,6 @@ impl FileSource for NdjsonSource {
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
         let mut source = self.clone();
         let take = |filter: Arc<dyn PhysicalExpr>| {
-            // What rules out files is asked again of the records of the others: their folders may lack the key.
-            source.folders.extend(pushdown::predicate(&filter, &self.shared, Some(VirtualColumn::Folder)));
             if source.take(Arc::clone(&filter)) {
                 return PushedDown::Yes;
             }
@@ -162,7 +156,7 @@ impl FileSource for NdjsonSource {
         };
         let answers: Vec<_> = filters.into_iter().map(take).collect();
         let pushed = answers.iter().any(|answer| matches!(answer, PushedDown::Yes));
-        let pushed = pushed || !source.folders.is_empty() || !source.windows.is_empty();
+        let pushed = pushed || !source.windows.is_empty();
         let propagation = FilterPushdownPropagation::with_parent_pushdown_result(answers);
         if !pushed {
             return Ok(propagation);
