@@ -143,10 +143,10 @@ impl Plan {
             paths.iter().position(|other| other == path).expect("every path of the filter has a slot by now")
         };
         let parts = FilterParts::of(filter, shared);
-        let origins = parts.of_origins.map(|filter| OriginFilter::new(&filter, shared, &slot));
+        let origins = parts.origins.map(|filter| OriginFilter::new(&filter, shared, &slot));
         let told = columns.iter().map(|(_, column)| shared.columns[*column].told);
         let told = told.chain(origins.iter().flat_map(OriginFilter::fields).map(|(_, told)| *told)).collect();
-        let filter = parts.of_records.map(|filter| map_slots(&filter, &slot));
+        let filter = parts.records.map(|filter| map_slots(&filter, &slot));
         note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
         let projection = Projection::new(&paths);
         Self {
@@ -163,7 +163,7 @@ impl Plan {
             checks,
             told,
             place,
-            folders: parts.of_folders,
+            folders: parts.folders,
             blocks: None,
         }
     }

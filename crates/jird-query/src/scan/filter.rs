@@ -9,31 +9,31 @@ use jird::record::Predicate;
 #[derive(Default)]
 pub(super) struct FilterParts {
     /// What a record decides.
-    pub(super) of_records: Option<Predicate>,
+    pub(super) records: Option<Predicate>,
     /// What depends on where the record is from.
-    pub(super) of_origins: Option<Predicate>,
+    pub(super) origins: Option<Predicate>,
     /// Of those, the ones that the folders of a file decide.
-    pub(super) of_folders: Vec<Predicate>,
+    pub(super) folders: Vec<Predicate>,
 }
 
 impl FilterParts {
     /// The parts of a filter. The slots are columns of the table.
     pub(super) fn of(filter: Option<&Predicate>, shared: &TableScan) -> Self {
         let mut parts = Self::default();
-        let (mut of_records, mut of_origins) = (Vec::new(), Vec::new());
+        let (mut records, mut origins) = (Vec::new(), Vec::new());
         for part in filter.into_iter().flat_map(conjuncts) {
             let told = |column: &usize| shared.columns[*column].told;
             let columns = columns(part);
             if columns.iter().all(|column| told(column).is_none()) {
-                of_records.push(part.clone());
+                records.push(part.clone());
                 continue;
             }
             if columns.iter().all(|column| told(column) == Some(VirtualColumn::Folder)) {
-                parts.of_folders.push(part.clone());
+                parts.folders.push(part.clone());
             }
-            of_origins.push(part.clone());
+            origins.push(part.clone());
         }
-        (parts.of_records, parts.of_origins) = (all(of_records), all(of_origins));
+        (parts.records, parts.origins) = (all(records), all(origins));
         parts
     }
 }

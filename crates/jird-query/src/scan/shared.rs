@@ -155,7 +155,7 @@ impl TableScan {
             return Vec::new();
         }
         let paths: Vec<_> = self.columns.iter().map(|column| column.path.clone()).collect();
-        let filter = FilterParts::of(filter, self).of_records;
+        let filter = FilterParts::of(filter, self).records;
         filter.map_or_else(Vec::new, |filter| filter.literals(&Projection::new(&paths)))
     }
 

@@ -24,6 +24,20 @@ fn answer(sql: &str, files: &[String], options: &Options) -> (Answer, bool) {
     (done.map(|()| (out, said, figures)).map_err(|error| error.to_string()), report.direct)
 }
 
+/// Conditions on where a record is from.
+const ORIGINS: [&str; 10] = [
+    "_line > 2",
+    "_line between 2 and 4",
+    "_line in (1, 3)",
+    "not (_line = 2)",
+    "_line is null",
+    "_line < 'x'",
+    "_file like '%1%'",
+    "match(_file, 'nd(j|x)son$')",
+    "_file <> ''",
+    "_file is not null",
+];
+
 /// A text of the form that a scan can answer, and whether it has limits.
 fn text(maker: &mut Maker<'_>) -> (String, bool) {
     const NAMES: [&str; 4] = ["a", "b.c as \"the c\"", "Missing", "_line"];
@@ -39,19 +53,6 @@ fn text(maker: &mut Maker<'_>) -> (String, bool) {
         }
     };
     let from = maker.random.pick(&["", " from stream", " from stream", " from stream as s"]);
-    // Where a record is from decides, too.
-    const ORIGINS: [&str; 10] = [
-        "_line > 2",
-        "_line between 2 and 4",
-        "_line in (1, 3)",
-        "not (_line = 2)",
-        "_line is null",
-        "_line < 'x'",
-        "_file like '%1%'",
-        "match(_file, 'nd(j|x)son$')",
-        "_file <> ''",
-        "_file is not null",
-    ];
     let condition = match maker.random.below(8) {
         0 | 1 => String::new(),
         2 => format!(" where {}", maker.random.pick(&ORIGINS)),
@@ -126,17 +127,17 @@ fn one_scan_answers_as_a_plan_does() {
 /// Where records are from, by the numbers of the file and of the line, both from 1.
 #[test]
 fn one_scan_decides_conditions_on_files_and_lines() {
+    type Holds = fn(u64, u64) -> bool;
     let text = |file: u64| {
         let record = |line: u64| match line % 10 {
             7 => format!("{{\"n\": {}, \"_line\": \"own\"}}\n", line * file),
             _ => format!("{{\"n\": {}}}\n", line * file),
         };
-        (1..=300).map(record).collect::<String>()
+        (1..=300).map(record).collect::<Vec<_>>().concat()
     };
     let mut folder = Folder::new("direct-origins");
     folder.hold(&[&text(1), &text(2)]);
     let first = folder.files()[0].clone();
-    type Holds = fn(u64, u64) -> bool;
     let cases: [(String, Holds); 6] = [
         ("_line = 250".to_owned(), |_, line| line == 250),
         ("_line > 280 and n < 570".to_owned(), |file, line| line > 280 && line % 10 != 7 && line * file < 570),
@@ -148,7 +149,8 @@ fn one_scan_decides_conditions_on_files_and_lines() {
     for (condition, holds) in cases {
         let places = (1..=2).flat_map(|file| (1..=300).map(move |line| (file, line)));
         let wanted: Vec<_> = places.filter(|(file, line)| holds(*file, *line)).collect();
-        let rows: String = wanted.iter().map(|(file, line)| format!("{{\"n\":{}}}\n", line * file)).collect();
+        let row = |(file, line): &(u64, u64)| format!("{{\"n\":{}}}\n", line * file);
+        let rows = wanted.iter().map(row).collect::<Vec<_>>().concat();
         for (threads, chunk_bytes) in [(1, 1 << 20), (3, 61), (2, 1 << 20)] {
             let options = Options { threads, chunk_bytes, ..Options::default() };
             let (found, is_direct) = answer(&format!("select n where {condition}"), folder.files(), &options);
