@@ -3,6 +3,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// How the names of the variables begin by which cargo tells a program of its package.
+const OF_A_PACKAGE: [&str; 5] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_NAME", "OUT_DIR"];
+
 /// The workspace and its environment.
 pub(crate) struct House {
     /// The root of the workspace.
@@ -39,11 +42,17 @@ impl House {
     }
 
     /// A command in the workspace's root, with the installed tools on its path. The variables of the cargo that started
-    /// this program are removed from the environment: its library folder, and above all its toolchain.
+    /// this program are removed from the environment: its library folder, above all its toolchain, and what it tells of
+    /// this package. Build scripts that read the latter would run again, and half of what was built would be built again.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).stdin(Stdio::null());
         command.env_remove("LD_LIBRARY_PATH").env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
+        for (name, _) in env::vars_os() {
+            if name.to_str().is_some_and(|name| OF_A_PACKAGE.iter().any(|prefix| name.starts_with(prefix))) {
+                command.env_remove(name);
+            }
+        }
         // Each step decides itself what it builds.
         command.env_remove("JIRD_CHECKED").env_remove("JIRD_KERNEL");
         let own = ["cargo-fuzz/bin", "cargo-deb/bin"].map(|folder| self.tools.join(folder));

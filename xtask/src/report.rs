@@ -1,4 +1,4 @@
-//! Runs steps one after the other, or two at a time, and prints their results at the end.
+//! Runs steps one after the other, or several at a time, and prints their results at the end.
 use std::fs;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -25,17 +25,17 @@ pub(crate) fn run(house: &House, steps: Vec<Step>, names: &[&str]) -> ExitCode {
         return ExitCode::from(2);
     }
     let wanted = |step: &Step| names.is_empty() || names.iter().any(|name| step.name.starts_with(name));
-    let (company, alone): (Vec<_>, Vec<_>) = steps.into_iter().filter(wanted).partition(|step| step.has_company);
-    let mut done: Vec<Finished> = alone.iter().map(|step| run_step(house, step)).collect();
-    done.extend(run_in_company(house, &company));
+    let wanted: Vec<_> = steps.into_iter().filter(wanted).collect();
+    let groups = wanted.chunk_by(|one, next| one.has_company && next.has_company);
+    let done: Vec<Finished> = groups.flat_map(|group| run_group(house, group)).collect();
     conclude(house, &done)
 }
 
 /// How many steps run at a time. A build keeps two cores busy only for a part of its time, and so does a test.
-const LANES: usize = 2;
+const LANES: usize = 3;
 
 /// Runs the steps, each as soon as a lane is free. Returns their results in order.
-fn run_in_company(house: &House, steps: &[Step]) -> Vec<Finished> {
+fn run_group(house: &House, steps: &[Step]) -> Vec<Finished> {
     let next = AtomicUsize::new(0);
     let lane = || {
         let taken = std::iter::from_fn(|| steps.get(next.fetch_add(1, Relaxed)).map(|step| run_step(house, step)));

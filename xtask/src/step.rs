@@ -15,7 +15,7 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) run: Run,
-    /// Whether another step may run at the same time.
+    /// Whether its neighbours in the list may run at the same time.
     pub(crate) has_company: bool,
     /// Whether it runs only if it is named or if all steps are wanted.
     pub(crate) is_long: bool,
@@ -37,8 +37,8 @@ impl Step {
         Self { is_long: true, ..self }
     }
 
-    /// A step that runs after those without company, at the same time as another one: it compares no times, has a
-    /// target folder of its own, or finds what it needs already built, and often it keeps only one core busy.
+    /// A step that runs at the same time as those with company beside it in the list: it compares no times, and often it
+    /// keeps only one core busy. Of those that build in the same target folder, one waits for the other.
     pub(crate) fn in_company(self) -> Self {
         Self { has_company: true, ..self }
     }

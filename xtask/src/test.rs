@@ -1,10 +1,12 @@
 //! The checks that must pass for every change.
 //!
 //! DataFusion takes many minutes to compile on two cores. So only a few steps link it, and they share what they build:
-//! `lints` checks it, and `tests` and `doctests` compile it once. For this reason these two steps select the same
+//! `lints` checks it, and `build` compiles it for `tests` and `doctests`. For this reason these steps select the same
 //! packages: a different selection could enable other features of shared dependencies, and everything would be compiled
 //! again. The engine's tests run separately, as in all other steps. The binary is tested in `deep`, in its release
 //! form.
+//!
+//! What compares no times runs first, three steps at a time; then what may, each alone.
 use std::process::Command;
 
 use crate::house::House;
@@ -34,33 +36,8 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         }),
         layers::step(),
         packages::step(),
-        Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints),
-        public::step(),
-        Step::new("tests", "unit and integration tests of the workspace", tests),
-        Step::new("doctests", "the examples in the documentation", |house, log| {
-            let engine = log.run_tests(&mut house.cargo(["test", "--package", "jird", "--doc"]));
-            let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
-            both(engine, others)
-        }),
-        python::step().long(),
-        python::debug_step().long(),
-        Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
-            kernel(house, log, "portable", true)
-        })
-        .long(),
-        Step::new("kernel avx2", "the engine's tests with AVX2", |house, log| kernel(house, log, "avx2", has_avx2()))
-            .long(),
-        Step::new("kernel avx512", "the engine's tests with AVX-512", |house, log| {
-            kernel(house, log, "avx512", has_avx512())
-        })
-        .long(),
-        // These compare no times, so they may have company; the longest first.
-        Step::new("aarch64", "every public way into the engine on an emulated aarch64", |house, log| {
-            aarch64(house, log, &EVERY_WAY)
-        })
-        .long()
-        .in_company()
-        .alone_in(&["aarch64"]),
+        // The longest first, and what takes turns in a target folder not one after the other.
+        Step::new("build", "the programs of the unit and integration tests", build).in_company(),
         Step::new("miri", "every public way in under Miri, with small texts, in minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
         })
@@ -73,6 +50,14 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .long()
         .in_company()
         .alone_in(&["fuzz"]),
+        Step::new("aarch64", "every public way into the engine on an emulated aarch64", |house, log| {
+            aarch64(house, log, &EVERY_WAY)
+        })
+        .long()
+        .in_company()
+        .alone_in(&["aarch64"]),
+        Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints).in_company(),
+        checked().long().in_company().alone_in(&["checked"]),
         Step::new(
             "growth",
             "no way into jird takes more than linear time, in instructions: a third of the cases",
@@ -81,7 +66,12 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .long()
         .in_company()
         .alone_in(&["profiling"]),
-        checked().long().in_company().alone_in(&["checked"]),
+        Step::new("doctests", "the examples in the documentation", |house, log| {
+            let engine = log.run_tests(&mut house.cargo(["test", "--package", "jird", "--doc"]));
+            let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
+            both(engine, others)
+        })
+        .in_company(),
         Step::new("narrow", "the engine on 32 bits: tests on i686", narrow).long().in_company().alone_in(&["narrow"]),
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
             let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
@@ -91,9 +81,26 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .long()
         .in_company()
         .alone_in(&["limits"]),
-        assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
     ];
     steps.extend(platforms::steps(platforms::Amount::Short));
+    steps.extend([
+        assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
+        public::step().in_company(),
+        // Some of these compare times.
+        Step::new("tests", "unit and integration tests of the workspace", tests),
+        python::step().long(),
+        python::debug_step().long(),
+        Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
+            kernel(house, log, "portable", true)
+        })
+        .long(),
+        Step::new("kernel avx2", "the engine's tests with AVX2", |house, log| kernel(house, log, "avx2", has_avx2()))
+            .long(),
+        Step::new("kernel avx512", "the engine's tests with AVX-512", |house, log| {
+            kernel(house, log, "avx512", has_avx512())
+        })
+        .long(),
+    ]);
     steps
 }
 
@@ -154,19 +161,28 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
     (all && !few.contains(&false)).into()
 }
 
-/// The engine's tests run separately, so that the steps for each kernel find them already built.
-fn tests(house: &House, log: &mut Log) -> Outcome {
+/// The engine's tests, those of the other packages, and those of a feature that changes results and that no other package
+/// turns on. The engine's are separate, so that the steps for each kernel find them already built.
+fn all_tests(house: &House) -> [Command; 3] {
     let mut engine = engine(house);
     if house.require_all {
         engine.env("JIRD_EXHAUSTIVE", EXHAUSTIVE);
     }
-    let engine = log.run_tests(&mut engine);
-    let mut command = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
-    let others = log.run_tests(command.args(others(house)));
-    // A feature that changes results, and that no other package turns on.
+    let mut rest = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
+    rest.args(others(house));
     let mut digits = house.cargo(["test", "--package", "jird-serde-json", "--test", "digits"]);
-    let digits = log.run_tests(digits.args(["--features", "arbitrary_precision"]));
-    both(both(engine, others), digits)
+    digits.args(["--features", "arbitrary_precision"]);
+    [engine, rest, digits]
+}
+
+fn build(house: &House, log: &mut Log) -> Outcome {
+    let built = all_tests(house).map(|mut command| log.run(command.arg("--no-run")));
+    (!built.contains(&false)).into()
+}
+
+fn tests(house: &House, log: &mut Log) -> Outcome {
+    let [engine, rest, digits] = all_tests(house).map(|mut command| log.run_tests(&mut command));
+    both(both(engine, rest), digits)
 }
 
 pub(crate) fn both(one: Outcome, other: Outcome) -> Outcome {
@@ -244,7 +260,7 @@ pub(crate) fn aarch64(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
         return Outcome::Skipped("no compiler or emulator for aarch64: xtask/aarch64.sh installs them".into());
     }
     let mut command = house.cargo(["test", "--package", "jird", "--target", "aarch64-unknown-linux-gnu"]);
-    command.args(tests).arg("--target-dir").arg(house.target.join("aarch64"));
+    command.args(QUICK_CHECKS).args(tests).arg("--target-dir").arg(house.target.join("aarch64"));
     command.env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED).env("JIRD_MIRI", "long");
     // A quarter of the generated texts.
     command.env("JIRD_SLOW", "1").env("PROPTEST_CASES", "64");
@@ -258,7 +274,8 @@ pub(crate) fn aarch64(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
     log.run_tests(&mut command)
 }
 
-/// For tests that need nothing of `checks`, which cargo builds all the same: optimising it takes two minutes of CPU time.
+/// For tests that need little or nothing of `checks`, which cargo builds all the same: optimising it takes two minutes of
+/// CPU time.
 pub(crate) const QUICK_CHECKS: [&str; 2] = ["--config", "profile.dev.package.checks.opt-level=0"];
 
 /// What a `usize` of 32 bits is tested with.
@@ -276,7 +293,8 @@ fn narrow(house: &House, log: &mut Log) -> Outcome {
 /// Runs these tests of the engine on 32 bits.
 pub(crate) fn narrow_tests(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
     let mut command = house.cargo(["test", "--package", "jird", "--target", NARROW]);
-    command.args(tests).arg("--target-dir").arg(house.target.join("narrow")).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    command.args(QUICK_CHECKS).args(tests).arg("--target-dir").arg(house.target.join("narrow"));
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     log.run_tests(command.env("JIRD_SLOW", "1"))
 }
 
