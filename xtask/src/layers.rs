@@ -25,7 +25,7 @@ const CRATES: [Layers; 9] = [
     },
     Layers {
         name: "jird-store",
-        order: "error settings time notation files event index column log manifest source logs span clean snapshot tail writer store care",
+        order: "error settings time search notation files event index column log manifest source logs span clean snapshot tail writer store care",
     },
     Layers { name: "jird-query", order: "base input sql functions guard scan output types plan setup cluster run" },
     Layers { name: "jird-serve", order: "base request http log cache tables events queries routes server" },

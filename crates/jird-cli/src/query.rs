@@ -41,6 +41,7 @@ Examples:
   jird query \"select Message where \\\"@t\\\" >= timestamp '2024-03-05T07:00:00+01:00'\" events.ndjson
   jird query \"explain select Message where Elapsed > 200\" events.ndjson
   curl -s https://example.org/log | jird query \"select * where match(Message, 'time.?out') limit 10\"
+  jird query \"select * where search('timeout payment')\" events.ndjson
 
 The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0],
 a key with a dot \"a.b\".
@@ -52,6 +53,7 @@ Examples:
   jird query \"select Message where Elapsed > 200\" events.ndjson
   jird query \"select count(*) as n where Level in ('Error', 'Fatal')\" 'logs/*.ndjson'
   jird query \"select * where match(Message, 'time.?out') limit 10\" logs/ old.ndjson.gz
+  jird query \"select * where search('timeout payment')\" events.ndjson
   jird query \"select a.b as b, l[0] as first where a.b is not null\" data.json --format table
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
   jird query \"explain select Message where Elapsed > 200\" events.ndjson

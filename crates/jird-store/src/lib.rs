@@ -34,6 +34,7 @@
 //! error     errors, damage that was left out, and how durable a batch is - Error, Damage
 //! settings  what a store is told when it is made, and what readers and writers choose - Settings
 //! time      texts and numbers as points in time, for stores and queries - parse, of_text
+//! search    words in any text of an event, and in its message - Search
 //! notation  the JSON of manifest and tables - write_path
 //! files     operations on files; stores elsewhere, which are only read; a simulated disk for tests - Files, Objects
 //! event     events, checked, minified and dated; their order - Batch, Key
@@ -68,6 +69,7 @@ mod log;
 mod logs;
 mod manifest;
 mod notation;
+mod search;
 mod settings;
 mod snapshot;
 mod source;
@@ -88,6 +90,7 @@ pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::{Batch, BatchBuilder, Key};
 pub use files::{Object, Objects};
 pub use index::{Condition, FieldKinds, Index, TimeHint};
+pub use search::{Matcher, Search, SearchError};
 pub use settings::{ColumnChoice, Compression, Patience, Settings, Window, WriterOptions};
 pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};
 pub use source::{Checkpoint, Prefix, PrefixSums, Sources};

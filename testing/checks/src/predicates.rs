@@ -8,7 +8,7 @@ use jird::hooks::Kernel;
 use jird::hooks::lines::When;
 use jird::lines::{Check, Options, Scanner};
 use jird::policy::Policy;
-use jird::record::{Comparison, Like, Literal, Matcher, Mismatches, Predicate, Projection};
+use jird::record::{Comparison, JsonTest, Like, Literal, Matcher, Mismatches, Predicate, Projection};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -138,7 +138,8 @@ fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
         3 | 4 => Predicate::CompareSlots { left: slot, op, right: random.below(slots) },
         5 => Predicate::In { slot, list: (0..random.below(4)).map(|_| literal(random)).collect() },
         6 => Predicate::IsNull { slot },
-        7 => match random.below(3) {
+        7 => match random.below(4) {
+            3 => Predicate::Json { slot, test: JsonTest::new(|json| json.contains(['a', '1', '['])) },
             0 => Predicate::Matches {
                 slot,
                 matcher: Matcher::new(|text| text.contains(['a', '/'])).requiring(["a", "/"]),
@@ -214,6 +215,10 @@ fn naive(predicate: &Predicate, slots: &[Option<&Node>], text: &[u8]) -> Option<
         Predicate::IsNull { slot } => Some(slots[*slot].is_none_or(|node| node.tree == Tree::Null)),
         Predicate::Like { slot, pattern } => content(slots[*slot]).map(|content| pattern.matches(content)),
         Predicate::Matches { slot, matcher } => content(slots[*slot]).map(|content| matcher.matches(content)),
+        Predicate::Json { slot, test } => {
+            let node = slots[*slot].filter(|node| node.tree != Tree::Null)?;
+            Some(test.holds(std::str::from_utf8(&text[node.start..node.end]).expect("the text is JSON")))
+        }
         Predicate::Truth { slot } => match slots[*slot]?.tree {
             Tree::Bool(known) => Some(known),
             _ => None,

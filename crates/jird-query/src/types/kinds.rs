@@ -102,7 +102,7 @@ fn take(predicate: &Predicate, all: &mut Vec<ExpectedKind>) {
     let taken = match predicate {
         Predicate::And(parts) | Predicate::Or(parts) => return parts.iter().for_each(|part| take(part, all)),
         Predicate::Not(inner) => return take(inner, all),
-        Predicate::CompareSlots { .. } | Predicate::IsNull { .. } => None,
+        Predicate::CompareSlots { .. } | Predicate::IsNull { .. } | Predicate::Json { .. } => None,
         Predicate::Compare { slot, op, literal } => {
             if let (Literal::Text(text), false) = (literal, matches!(op, Comparison::Eq | Comparison::Ne)) {
                 time = time_form(text).map(|_| text.clone());

@@ -11,6 +11,7 @@ mod escapes;
 mod model;
 mod pinned;
 mod random;
+mod search;
 #[cfg(feature = "remote")]
 #[path = "../server/mod.rs"]
 mod server;

@@ -5,7 +5,7 @@
 //! catalog  the tables                                 input    bodies, checked
 //! ask      SQL with quoted names and parameters       again    what a body says of a row that it has already
 //! choice   the form of the answer                     select   which events
-//! functions   what statements need and SQLite lacks    search   words in events; template: their messages
+//! functions   what statements need and SQLite lacks
 //! ```
 
 pub(crate) mod again;
@@ -15,7 +15,5 @@ pub(crate) mod functions;
 pub(crate) mod input;
 pub(crate) mod negotiation;
 pub(crate) mod rows;
-pub(crate) mod search;
 pub(crate) mod select;
-pub(crate) mod template;
 pub(crate) mod uri;

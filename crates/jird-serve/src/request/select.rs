@@ -1,11 +1,10 @@
 //! Which events a request wants: a stretch of time, a condition, and words that they contain.
 
 use crate::base::problem::Problem;
-use crate::request::search::{Matcher, Search};
 use jird::hooks::event::Condition;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::Projection;
-use jird_store::{Window, time};
+use jird_store::{Matcher, Search, Window, time};
 use std::ops::ControlFlow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -68,7 +67,8 @@ impl Wish {
             return Err(Problem::bad("since is not before until, so no event is between them"));
         }
         let condition = choice.condition.as_deref().map(read).transpose()?;
-        let search = choice.search.as_deref().map(Search::new).transpose()?.flatten();
+        let search = choice.search.as_deref().map(Search::new).transpose();
+        let search = search.map_err(|error| Problem::bad(error.to_string()))?.flatten();
         Ok(Self { window, condition, search })
     }
 
@@ -106,7 +106,7 @@ pub(crate) struct Sieve<'w> {
     condition: Option<&'w Condition>,
     projection: Projection,
     scanner: Scanner,
-    matcher: Option<Matcher<'w>>,
+    matcher: Option<Matcher>,
 }
 
 impl Sieve<'_> {

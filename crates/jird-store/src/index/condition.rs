@@ -169,6 +169,8 @@ impl Compile<'_> {
             Predicate::In { slot, list } => {
                 on(*slot, list.iter().fold(Kinds::ANY, |kinds, literal| kinds.and(kinds_like(literal))))
             }
+            // Its values are of any kind, and the words of a whole record are not those of one path.
+            Predicate::Json { slot, .. } => on(*slot, Kinds::ANY.without(Kinds::NULLS)),
             Predicate::IsNull { slot } => {
                 on(*slot, if wanted { Kinds::NULLS } else { Kinds::ANY.without(Kinds::NULLS) })
             }

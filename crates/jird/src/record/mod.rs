@@ -25,7 +25,7 @@ pub(crate) use finder::Finder;
 pub(crate) use grammar::lines_are_right;
 pub use like::Like;
 pub(crate) use needles::{NEEDLE_MAX, NEEDLES_MAX, Needles, Pair};
-pub use predicate::{Comparison, Literal, Matcher, Mismatches, Predicate};
+pub use predicate::{Comparison, JsonTest, Literal, Matcher, Mismatches, Predicate};
 pub use reader::{Record, RecordBuffer};
 pub use select::Projection;
 pub(crate) use select::{Mark, Select, Slot};

@@ -186,6 +186,7 @@ impl Derive<'_> {
             | Predicate::In { slot, .. }
             | Predicate::Like { slot, .. }
             | Predicate::Matches { slot, .. }
+            | Predicate::Json { slot, .. }
             | Predicate::IsNull { slot }
             | Predicate::Truth { slot } => self.key(*slot),
         }

@@ -179,6 +179,43 @@ impl fmt::Debug for Matcher {
     }
 }
 
+/// A test of the JSON text of a value of any kind, such as a search in all texts of an object. It is cloned as a
+/// [`Matcher`] is.
+///
+/// ```
+/// use jird::record::{Field, JsonTest, Mismatches, Predicate};
+/// let has_word = Predicate::Json { slot: 0, test: JsonTest::new(|json| json.contains("timeout")) };
+/// let eval = |field| has_word.eval(&[field], &mut Mismatches::default());
+/// assert_eq!(eval(Field::from_raw(r#"{"error":["timeout"]}"#)), Some(true));
+/// assert_eq!(eval(Field::from_raw("17")), Some(false));
+/// assert_eq!(eval(Field::MISSING), None);
+/// ```
+pub struct JsonTest(Box<dyn Test>);
+
+impl JsonTest {
+    /// The test. It gets a value as it stands in its record.
+    pub fn new(test: impl Fn(&str) -> bool + Clone + Send + Sync + 'static) -> Self {
+        Self(Box::new(move |json: &str| Some(test(json))))
+    }
+
+    /// Whether a value passes.
+    pub fn holds(&self, json: &str) -> bool {
+        (self.0)(json) == Some(true)
+    }
+}
+
+impl Clone for JsonTest {
+    fn clone(&self) -> Self {
+        Self((*self.0).boxed_clone())
+    }
+}
+
+impl fmt::Debug for JsonTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonTest").finish_non_exhaustive()
+    }
+}
+
 /// A condition on the slots of a [`Projection`](super::Projection).
 #[derive(Clone, Debug)]
 pub enum Predicate {
@@ -232,6 +269,13 @@ pub enum Predicate {
         /// The test.
         matcher: Matcher,
     },
+    /// Whether the JSON text of a value passes a test; unknown if the field is null or missing.
+    Json {
+        /// The field, or the whole record.
+        slot: usize,
+        /// The test.
+        test: JsonTest,
+    },
     /// The value of a boolean field.
     Truth {
         /// The field.
@@ -258,6 +302,7 @@ impl Predicate {
             | Self::IsNull { slot }
             | Self::Like { slot, .. }
             | Self::Matches { slot, .. }
+            | Self::Json { slot, .. }
             | Self::Truth { slot } => *slot == wanted,
         }
     }
@@ -309,6 +354,10 @@ impl Predicate {
                     test(fields[*slot].raw()).or_else(|| mismatch(mismatches))
                 }
                 _ => with_text(fields[*slot], mismatches, |text| (matcher.test)(text)),
+            },
+            Self::Json { slot, test } => match fields[*slot] {
+                field if field.is_null() => None,
+                field => Some(test.holds(field.raw())),
             },
             Self::Truth { slot } => match fields[*slot].kind() {
                 None | Some(Kind::Null) => None,

@@ -42,6 +42,8 @@ fn the_events_that_a_query_finds_are_deleted_and_no_others() {
         "\"@t\" >= timestamp '2024-03-06T00:00Z'",
         "nothing is null",
         "id = 'r-00999'",
+        "search('ERROR r-00')",
+        "search(Message, '77') and Elapsed > 10",
         "Level = 'None'",
     ] {
         for (state, folder) in [("log", folder("delete", 2000)), ("span", sealed("delete", 2000))] {

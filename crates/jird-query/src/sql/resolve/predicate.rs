@@ -14,10 +14,10 @@ use crate::sql::text::parse::expression;
 use jird::hooks::event::Condition;
 use jird::{
     Path,
-    record::{Comparison, Like, Matcher, Predicate},
+    record::{Comparison, JsonTest, Like, Matcher, Predicate},
 };
-use jird_store::TimeHint;
 use jird_store::time::{self, Time};
+use jird_store::{Search, TimeHint};
 use regex::RegexBuilder;
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Slots {
 
 /// Reads a condition by itself, such as `Elapsed > 200 and Level in ('Error', 'Warning')`. It may contain everything in
 /// a `where` that the engine decides alone: comparisons of fields with constants or with each other, `in`, `between`,
-/// `like`, `match()`, `is null`, and combinations of these with `and`, `or` and `not`.
+/// `like`, `match()`, `search()`, `is null`, and combinations of these with `and`, `or` and `not`.
 ///
 /// ```
 /// let condition = jird_query::condition("user.name like 'A%' and not deleted")?;
@@ -158,6 +158,7 @@ impl Resolver<'_> {
                 let pattern = Like::new(&like_pattern(&pattern, escape_char.as_ref())?);
                 self.over(expr, slots, |slot| negate(Predicate::Like { slot, pattern }, *negated))
             }
+            Expr::Function(function) if is_call(function, "search") => self.search_call(function, slots),
             Expr::Function(function) => self.match_call(function, slots),
             _ => Ok(None),
         }
@@ -276,6 +277,47 @@ impl Resolver<'_> {
             .map_err(|error| Error::sql(format!("the regular expression '{pattern}' is wrong: {error}")))?;
         let matcher = Matcher::new(move |text| regex.is_match(text)).requiring(required::literals(&pattern));
         self.over(subject, slots, |slot| Predicate::Matches { slot, matcher })
+    }
+
+    /// `search('words')`, in a whole record, and `search(field, 'words')`.
+    fn search_call(&mut self, function: &Function, slots: &mut Slots) -> Result<Option<Predicate>, Error> {
+        let arguments = arguments(function);
+        let (subject, words) = match arguments.as_slice() {
+            [words] => (None, words),
+            [subject, words] => (Some(subject), words),
+            _ => return Err(Error::sql("search takes words, as search('timeout payment'), or a field and words")),
+        };
+        let Some(words) = text(words) else {
+            return Err(Error::sql(format!("the words of search must be a constant text, not {words}")));
+        };
+        let field = match subject {
+            None => self.record()?,
+            Some(subject) => self.field_at(subject)?.ok_or_else(|| {
+                Error::sql(format!("search looks into a field, and `{subject}` is computed: use `like` or `match`"))
+            })?,
+        };
+        let search = Search::new(&words).map_err(|error| Error::sql(error.to_string()))?;
+        let test = search.map_or_else(|| JsonTest::new(|_| true), |search| search.test());
+        Ok(Some(Predicate::Json { slot: slots.slot(field), test }))
+    }
+
+    /// The whole record of the only table.
+    fn record(&self) -> Result<FieldRef, Error> {
+        let relations = self.scopes.last().map_or(&[][..], |scope| &scope.relations);
+        let [Relation { alias, columns: Columns::Any(source), .. }] = relations else {
+            return Err(Error::sql(
+                "search('…') looks into the records of one table: name a field, as in search(a.message, '…')",
+            ));
+        };
+        Ok(FieldRef {
+            relation: alias.clone(),
+            local: true,
+            key: Path::root().to_string(),
+            fixed: None,
+            origins: vec![(*source, Path::root())],
+            source: Some(*source),
+            written: "search('…')".to_owned(),
+        })
     }
 }
 

@@ -67,6 +67,7 @@ pub(crate) fn each_slot(predicate: &Predicate, visit: &mut impl FnMut(usize)) {
         | Predicate::IsNull { slot }
         | Predicate::Like { slot, .. }
         | Predicate::Matches { slot, .. }
+        | Predicate::Json { slot, .. }
         | Predicate::Truth { slot } => visit(*slot),
     }
 }
@@ -88,6 +89,7 @@ pub(crate) fn map_slots(predicate: &Predicate, map: &impl Fn(usize) -> usize) ->
         Predicate::IsNull { slot } => Predicate::IsNull { slot: map(*slot) },
         Predicate::Like { slot, pattern } => Predicate::Like { slot: map(*slot), pattern: pattern.clone() },
         Predicate::Matches { slot, matcher } => Predicate::Matches { slot: map(*slot), matcher: matcher.clone() },
+        Predicate::Json { slot, test } => Predicate::Json { slot: map(*slot), test: test.clone() },
         Predicate::Truth { slot } => Predicate::Truth { slot: map(*slot) },
     }
 }

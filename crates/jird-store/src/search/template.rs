@@ -2,10 +2,11 @@
 //!
 //! The page renders them in the same way, in `value.js`: what is seen is found.
 
-use jird::{Json, Kind, Value};
+use jird::hooks::write_string;
+use jird::{Kind, Value};
 
 /// The fields that hold templates.
-pub(crate) const TEMPLATES: [&str; 2] = ["@mt", "MessageTemplate"];
+pub(super) const TEMPLATES: [&str; 2] = ["@mt", "MessageTemplate"];
 /// Texts that the program made of properties, for the holes of the template that have a format, in their order.
 const RENDERINGS: &str = "@r";
 /// Where Serilog's older form has the properties.
@@ -17,7 +18,7 @@ const MESSAGE_BYTES: usize = 64 << 10;
 const HOLES_MAX: usize = 100;
 
 /// Appends the message of a template and an event's properties. A hole that names no property stays as it is.
-pub(crate) fn render(template: &str, event: Value<'_>, message: &mut String) {
+pub(super) fn render(template: &str, event: Value<'_>, message: &mut String) {
     let mut renderings = event.get(RENDERINGS).into_iter().flat_map(Value::elements);
     let mut rest = template;
     let mut holes = 0;
@@ -77,9 +78,40 @@ fn push(value: Value<'_>, message: &mut String) {
         (_, Some(text)) => message.push_str(&text),
         // Escapes that need not be there are not in the message.
         (Kind::Object | Kind::Array, _) if value.raw().contains(&b'\\') => {
-            let tree = jird::from_slice::<Json>(value.raw());
-            message.push_str(&tree.map_or_else(|_| String::new(), |tree| tree.to_string()));
+            let mut text = Vec::new();
+            write(value, &mut text);
+            message.push_str(&String::from_utf8_lossy(&text));
         }
         _ => message.push_str(value.raw_str().unwrap_or_default()),
+    }
+}
+
+/// Appends a value, with those escapes that must be there. It is as deep as the parser lets documents be.
+fn write(value: Value<'_>, out: &mut Vec<u8>) {
+    match (value.kind(), value.as_str()) {
+        (_, Some(text)) => write_string(&text, out),
+        (Kind::Array, _) => {
+            out.push(b'[');
+            for (number, element) in value.elements().enumerate() {
+                if number > 0 {
+                    out.push(b',');
+                }
+                write(element, out);
+            }
+            out.push(b']');
+        }
+        (Kind::Object, _) => {
+            out.push(b'{');
+            for (number, (key, member)) in value.entries().enumerate() {
+                if number > 0 {
+                    out.push(b',');
+                }
+                write(key, out);
+                out.push(b':');
+                write(member, out);
+            }
+            out.push(b'}');
+        }
+        _ => out.extend_from_slice(value.raw()),
     }
 }

@@ -7,29 +7,53 @@
 //! Most events are ruled out by their raw bytes. That is sound for those without escapes, templates and letters beyond
 //! ASCII; all others are read.
 
-use crate::base::problem::Problem;
-use crate::request::template::{TEMPLATES, render};
+mod template;
+
+use jird::record::JsonTest;
 use jird::{Kind, Parser, Value};
 use memchr::{memchr, memmem};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use template::{TEMPLATES, render};
 
 /// The most characters and terms of a search: the time grows with them.
 const CHARACTERS_MAX: usize = 1000;
 const TERMS_MAX: usize = 32;
 
-/// What is searched for.
-#[derive(Debug)]
-pub(crate) struct Search {
-    terms: Vec<Term>,
+/// Words and phrases that are searched for.
+///
+/// ```
+/// let search = jird_store::Search::new(r#"order "timed out""#)?.expect("there are words");
+/// let mut matcher = search.matcher();
+/// assert!(matcher.holds(br#"{"@mt":"{What} {Number} timed out","What":"Order","Number":4711}"#));
+/// assert!(!matcher.holds(br#"{"@mt":"{What} was out, timed by us","What":"Order"}"#));
+/// # Ok::<(), jird_store::SearchError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Search {
+    terms: Arc<[Term]>,
 }
+
+/// A search that would take too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchError(String);
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SearchError {}
 
 impl Search {
     /// Reads words, and phrases in double quotes. `None`: there are none, so that all events have them.
     ///
     /// # Errors
-    /// 400 if there are too many.
-    pub(crate) fn new(text: &str) -> Result<Option<Self>, Problem> {
+    /// If there are more than 1,000 characters or 32 words and phrases.
+    pub fn new(text: &str) -> Result<Option<Self>, SearchError> {
         if text.chars().count() > CHARACTERS_MAX {
-            return Err(Problem::bad(format!("a search has at most {CHARACTERS_MAX} characters")));
+            return Err(SearchError(format!("a search has at most {CHARACTERS_MAX} characters")));
         }
         // A quote that is not closed lasts to the end.
         let parts = text.split('"').enumerate();
@@ -39,13 +63,39 @@ impl Search {
         });
         let terms: Vec<_> = words.map(Term::new).collect();
         if terms.len() > TERMS_MAX {
-            return Err(Problem::bad(format!("a search has at most {TERMS_MAX} words and phrases")));
+            return Err(SearchError(format!("a search has at most {TERMS_MAX} words and phrases")));
         }
-        Ok((!terms.is_empty()).then_some(Self { terms }))
+        Ok((!terms.is_empty()).then(|| Self { terms: terms.into() }))
     }
 
-    pub(crate) fn matcher(&self) -> Matcher<'_> {
-        Matcher { terms: &self.terms, parser: Parser::new(), message: String::new(), scratch: String::new() }
+    /// What decides about events, one after the other.
+    pub fn matcher(&self) -> Matcher {
+        let terms = Arc::clone(&self.terms);
+        Matcher { terms, parser: Parser::new(), message: String::new(), scratch: String::new() }
+    }
+
+    /// The search as a test of a predicate: of a whole record, or of any value in it.
+    pub fn test(&self) -> JsonTest {
+        let locked = Locked { search: self.clone(), matcher: Mutex::new(self.matcher()) };
+        JsonTest::new(move |json| locked.holds(json))
+    }
+}
+
+/// A matcher for a test, whose clones have matchers of their own.
+struct Locked {
+    search: Search,
+    matcher: Mutex<Matcher>,
+}
+
+impl Locked {
+    fn holds(&self, json: &str) -> bool {
+        self.matcher.lock().unwrap_or_else(PoisonError::into_inner).holds(json.as_bytes())
+    }
+}
+
+impl Clone for Locked {
+    fn clone(&self) -> Self {
+        Self { search: self.search.clone(), matcher: Mutex::new(self.search.matcher()) }
     }
 }
 
@@ -93,28 +143,28 @@ fn fold_into(text: &str, folded: &mut String) {
     }
 }
 
-/// Decides about one event after the other.
-pub(crate) struct Matcher<'s> {
-    terms: &'s [Term],
+/// Decides about one event after the other. Its buffers are kept from one to the next.
+#[derive(Debug)]
+pub struct Matcher {
+    terms: Arc<[Term]>,
     parser: Parser,
     message: String,
     scratch: String,
 }
 
-impl Matcher<'_> {
+impl Matcher {
     /// Whether a line of these may have all terms; if not, none of them needs a look.
-    pub(crate) fn may_be_in(&mut self, lines: &[u8]) -> bool {
+    pub fn may_be_in(&mut self, lines: &[u8]) -> bool {
         !is_plain(lines) || has_all(self.terms.iter(), lines, &mut self.scratch)
     }
 
-    /// Whether an event has all terms.
-    pub(crate) fn holds(&mut self, event: &[u8]) -> bool {
+    /// Whether an event, or any other JSON text, has all terms. What is not JSON has none.
+    pub fn holds(&mut self, event: &[u8]) -> bool {
         if !self.may_be_in(event) {
             return false;
         }
         let Self { terms, parser, message, scratch } = self;
-        // Events were checked when they came in.
-        let root = parser.parse_trusted(event);
+        let Ok(root) = parser.parse(event) else { return false };
         let mut missing: Vec<&Term> = terms.iter().collect();
         messages(root, message, |text| cross_out(&mut missing, text, scratch));
         // All other texts are in the bytes as they are.
