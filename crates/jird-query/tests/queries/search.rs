@@ -101,7 +101,7 @@ fn words_are_found_in_any_text_of_a_record() {
     let (mut found, mut left) = (0, 0);
     for seed in 0..40 {
         let mut random = Random::new(seed);
-        let events: Vec<_> = (0..random.below(60) + 1).map(|number| event(&mut random, number)).collect();
+        let events: Vec<_> = (0..=random.below(60)).map(|number| event(&mut random, number)).collect();
         let cut = random.below(events.len());
         let text = |events: &[Event]| events.iter().map(|event| event.json.clone() + "\n").collect::<Vec<_>>().concat();
         folder.hold(&[&text(&events[..cut]), &text(&events[cut..])]);
