@@ -1,6 +1,7 @@
 //! A predicate over records that arrive as events.
 
-use super::protocol::Scalar;
+use super::json::JsonSink;
+use super::protocol::{Scalar, Sink};
 use super::recording::{Item, Recording};
 use super::{Numeral, base64};
 use crate::path::{Path, Step};
@@ -41,13 +42,17 @@ pub struct Condition {
     spans: Vec<(Option<Kind>, usize, usize)>,
     /// By path: whether a record had a value there.
     met: Vec<bool>,
+    /// By path: whether the predicate tests the JSON text of its value.
+    is_json: Vec<bool>,
 }
 
 impl Condition {
     /// A condition whose predicate's slots are indices into `paths`.
     pub fn new(predicate: Predicate, paths: Vec<Path>) -> Self {
         let met = vec![false; paths.len()];
-        Self { predicate, paths, mismatches: Mismatches::default(), texts: String::new(), spans: Vec::new(), met }
+        let is_json = (0..paths.len()).map(|slot| tests_json(&predicate, slot)).collect();
+        let (mismatches, texts, spans) = (Mismatches::default(), String::new(), Vec::new());
+        Self { predicate, paths, mismatches, texts, spans, met, is_json }
     }
 
     /// The paths of the values that the predicate compares.
@@ -83,17 +88,22 @@ impl Condition {
         }
         self.texts.clear();
         self.spans.clear();
-        for (path, met) in self.paths.iter().zip(&mut self.met) {
+        for ((path, met), is_json) in self.paths.iter().zip(&mut self.met).zip(&self.is_json) {
             let start = self.texts.len();
-            let kind = find(record, path).and_then(|at| write_value(record.item(at), &mut self.texts));
+            let kind = find(record, path).and_then(|at| match is_json {
+                true => write_json(record, at, &mut self.texts),
+                false => write_value(record.item(at), &mut self.texts),
+            });
             *met |= kind.is_some();
             self.spans.push((kind, start, self.texts.len()));
         }
         let texts = &self.texts;
-        let field = |&(kind, start, end): &(Option<Kind>, usize, usize)| {
-            kind.map_or(Field::MISSING, |kind| Field::new(Some(kind), false, &texts[start..end]))
+        let field = |(&(kind, start, end), is_json): (&(Option<Kind>, usize, usize), &bool)| match kind {
+            None => Field::MISSING,
+            Some(_) if *is_json => Field::from_raw(&texts[start..end]),
+            kind => Field::new(kind, false, &texts[start..end]),
         };
-        let fields: Vec<Field<'_>> = self.spans.iter().map(field).collect();
+        let fields: Vec<Field<'_>> = self.spans.iter().zip(&self.is_json).map(field).collect();
         self.predicate.eval(&fields, &mut self.mismatches) == Some(true)
     }
 }
@@ -124,6 +134,31 @@ fn find(record: &Recording, path: &Path) -> Option<usize> {
         }
         _ => None,
     })
+}
+
+/// Whether a predicate tests the JSON text of a slot.
+fn tests_json(predicate: &Predicate, wanted: usize) -> bool {
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().any(|part| tests_json(part, wanted)),
+        Predicate::Not(inner) => tests_json(inner, wanted),
+        Predicate::Json { slot, .. } => *slot == wanted,
+        _ => false,
+    }
+}
+
+/// Appends the JSON text of a value. One that JSON cannot express is taken as missing.
+fn write_json(record: &Recording, at: usize, texts: &mut String) -> Option<Kind> {
+    let kind = record.kind(at)?;
+    let mut sink = JsonSink::new(Vec::new());
+    let mut send = || {
+        sink.begin_record(record.place())?;
+        record.send_at(at, &mut sink)?;
+        sink.end_record()?;
+        sink.finish()
+    };
+    send().ok()?;
+    texts.push_str(core::str::from_utf8(&sink.into_inner()).ok()?.trim_end());
+    Some(kind)
 }
 
 /// Appends a value as a field's text, with a string's content unescaped. Appends nothing for an array or object, since

@@ -310,3 +310,25 @@ fn names_that_no_record_has_are_told() {
         assert_eq!(said(&["--where", "o.k = 7", "a.ndjson", "-"], ""), "");
     }
 }
+
+#[test]
+fn a_condition_searches_words_in_records_of_any_format() {
+    let lines = concat!(
+        "{\"a\":\"say \\\"Timeout\\\"\",\"n\":1}\n",
+        "{\"a\":[\"y\",{\"k\":\"TIMEOUT\"}],\"n\":2}\n",
+        "{\"n\":3,\"timeout\":1}\n",
+        "{\"a\":null,\"n\":4}\n",
+        "{\"@mt\":\"time{a}\",\"a\":\"out\",\"n\":5}\n",
+    );
+    let folder = Folder::new("convert-search").with("e.ndjson", lines);
+    let found = |condition: &str| {
+        let output = folder.run(&["--where", condition, "--select", "n", "--to", "csv", "e.ndjson", "-"]);
+        assert_eq!(output.status.code(), Some(0), "{condition}: {}", words(&output));
+        String::from_utf8(output.stdout).unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(found("search('timeout')"), "1 2 5");
+    assert_eq!(found("not search('timeout')"), "3 4");
+    assert_eq!(found("search(a, 'timeout')"), "1 2");
+    assert_eq!(found("not search(a, 'timeout')"), "5");
+    assert_eq!(found("search('y timeout') and n < 3 and a <> 'x'"), "1");
+}
