@@ -215,7 +215,6 @@ impl Recording {
     }
 
     /// The kind of the value at `at`; `None` if a key or an end is there.
-    #[cfg(feature = "serde")]
     #[inline(always)]
     pub(super) fn kind(&self, at: usize) -> Option<crate::tape::Kind> {
         use crate::tape::Kind as Found;
