@@ -455,7 +455,7 @@ impl<'p> Worker<'p> {
             if let Some(told) = rows.told.as_mut().filter(|_| tells_lines) {
                 told.take_line(file, piece, row.offset());
             }
-            if let (Some(filter), Some(told)) = (&*origins, &rows.told)
+            if let (Some(filter), Some(told)) = (&*origins, &mut rows.told)
                 && !filter.holds(told, plan.columns.len(), row.fields(), &mut unknown.borrow_mut())
             {
                 return Ok(ControlFlow::Continue(()));

@@ -11,23 +11,29 @@ use jird::Path;
 use jird::hooks::lines::LinePiece;
 use jird::record::{Field, Mismatches, Predicate};
 
-/// Where a record is from, as JSON.
+/// Where a record is from, and the record as it is with what that adds.
 #[derive(Default)]
 pub(super) struct Origin {
-    file: String,
-    line: String,
-    /// The JSON of each column whose value the folders of the file give; it is empty for what is missing.
-    folders: Vec<Option<String>>,
+    place: OriginFields,
     record: Joined,
     /// For the last piece of a store: its offset, the events before it, and the lines that were counted before it.
     piece: Option<(u64, u64, u64)>,
 }
 
+/// Where a record is from, as JSON.
+#[derive(Default)]
+struct OriginFields {
+    file: String,
+    line: String,
+    /// The JSON of each column whose value the folders of the file give; it is empty for what is missing.
+    folders: Vec<Option<String>>,
+}
+
 impl Origin {
     /// Tells what all records of a file have in common, for columns of these paths.
     pub(super) fn take_file<'p>(&mut self, file: &InputFile, columns: impl Iterator<Item = &'p Path>) {
-        self.file = jird::hooks::quoted(&file.shown());
-        self.folders = columns.map(|path| file.of_folder(path).map(|field| field.raw().to_owned())).collect();
+        self.place.file = jird::hooks::quoted(&file.shown());
+        self.place.folders = columns.map(|path| file.of_folder(path).map(|field| field.raw().to_owned())).collect();
         self.record = file.joined();
     }
 
@@ -44,19 +50,21 @@ impl Origin {
             }
             None => piece.lines_before(at),
         };
-        self.line = (line + 1).to_string();
+        self.place.line = (line + 1).to_string();
     }
 
     /// The field, or what a column tells in its place.
     pub(super) fn told<'f>(&'f mut self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
         match told {
             Some(VirtualColumn::Record) => self.record.of(field),
-            _ => self.told_field(field, column, told),
+            _ => self.place.told(field, column, told),
         }
     }
+}
 
-    /// The same of a field of a record, and not of the whole record.
-    fn told_field<'f>(&'f self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
+impl OriginFields {
+    /// The field of a record, which is not the whole record, or what a column tells in its place.
+    fn told<'f>(&'f self, field: Field<'f>, column: usize, told: Option<VirtualColumn>) -> Field<'f> {
         match told {
             Some(VirtualColumn::File) if field.kind().is_none() => Field::from_raw(&self.file),
             Some(VirtualColumn::Line) if field.kind().is_none() => Field::from_raw(&self.line),
@@ -96,13 +104,19 @@ impl OriginFilter {
     /// first field.
     pub(super) fn holds(
         &self,
-        origin: &Origin,
+        origin: &mut Origin,
         first: usize,
         record: &[Field<'_>],
         mismatches: &mut Mismatches,
     ) -> bool {
-        let fields = self.fields.iter().enumerate();
-        let fields = fields.map(|(index, (slot, told))| origin.told_field(record[*slot], first + index, *told));
+        let Origin { place, record: joined, .. } = origin;
+        // A path is one of the fields only once, and there is one of the whole record.
+        let is_whole = |(_, told): &&(usize, Option<VirtualColumn>)| *told == Some(VirtualColumn::Record);
+        let whole = self.fields.iter().find(is_whole).map(|(slot, _)| joined.of(record[*slot]));
+        let fields = self.fields.iter().enumerate().map(|(index, (slot, told))| match (told, whole) {
+            (Some(VirtualColumn::Record), Some(whole)) => whole,
+            _ => place.told(record[*slot], first + index, *told),
+        });
         self.predicate.eval(&fields.collect::<Vec<_>>(), mismatches) == Some(true)
     }
 }

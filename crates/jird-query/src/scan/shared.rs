@@ -73,10 +73,9 @@ impl VirtualColumn {
 }
 
 impl ColumnSpec {
-    /// Whether the scan decides conditions on the column: on its JSON text, and not on that of a whole record which would
-    /// have to be put together.
+    /// Whether the scan decides conditions on the column: those on JSON text.
     pub(crate) fn is_decided(&self) -> bool {
-        self.rep == Rep::Raw && self.told != Some(VirtualColumn::Record)
+        self.rep == Rep::Raw
     }
 
     /// The message for a record whose value does not fit the column.

@@ -126,7 +126,11 @@ impl<'q> Source<'q> {
                 }
                 Rep::Typed | Rep::Group => column.kind.to_string(),
             };
-            format!("{:#} {how}", column.path)
+            if column.path.steps().is_empty() {
+                format!("the record {how}")
+            } else {
+                format!("{:#} {how}", column.path)
+            }
         });
         let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
         let threads = if self.shared.options.threads == 1 { "thread" } else { "threads" };

@@ -170,3 +170,29 @@ fn a_search_that_looks_nowhere_is_refused_in_one_line() {
         .to_string();
     assert!(error.contains("name a field"), "{error}");
 }
+
+#[test]
+fn keys_of_folders_are_texts_of_their_records() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (day, text) in [("2024-01-01", "{\"n\":1}\n{\"n\":2,\"day\":\"own\"}\n"), ("2024-01-02", "{\"n\":3}\n")] {
+        let path = folder.path().join(format!("day={day}"));
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("a.ndjson"), text).unwrap();
+    }
+    for (condition, wanted) in [
+        ("search('2024-01-01')", "12"),
+        ("search('own')", ""),
+        ("not search('01-02') and _line < 2", "1"),
+        ("search('2024') and day = '2024-01-02'", "3"),
+    ] {
+        for prefix in ["", "with unused as (select 1) "] {
+            let sql = format!("{prefix}select n from stream where {condition}");
+            let (mut out, mut report) = (Vec::new(), Report::default());
+            let files = vec![folder.path().to_str().unwrap().to_owned()];
+            Query::new(&sql, files, Options::default()).run(&mut out, &mut report).unwrap();
+            let found: String = String::from_utf8(out).unwrap().chars().filter(char::is_ascii_digit).collect();
+            assert_eq!(found, wanted, "{sql}");
+            assert_eq!(report.direct, prefix.is_empty(), "{sql}");
+        }
+    }
+}

@@ -321,6 +321,11 @@ fn a_condition_searches_words_in_records_of_any_format() {
         "{\"@mt\":\"time{a}\",\"a\":\"out\",\"n\":5}\n",
     );
     let folder = Folder::new("convert-search").with("e.ndjson", lines);
+    for format in ["db", "parquet", "arrow"] {
+        folder.fine(&["e.ndjson", &format!("e.{format}")]);
+        let searched = folder.fine(&["--where", "search('timeout')", "--to", "csv", &format!("e.{format}"), "-"]);
+        assert_eq!(searched.lines().count(), 4, "{format}: {searched}");
+    }
     let found = |condition: &str| {
         let output = folder.run(&["--where", condition, "--select", "n", "--to", "csv", "e.ndjson", "-"]);
         assert_eq!(output.status.code(), Some(0), "{condition}: {}", words(&output));
