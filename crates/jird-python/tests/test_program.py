@@ -89,20 +89,21 @@ def test_convert_imports_nothing_of_the_current_folder(tmp_path, monkeypatch):
 
 
 def test_the_program_within_another_leaves_its_databases_alone(tmp_path):
-    if not os.path.exists("/proc/locks"):
-        pytest.skip("skipped: /proc/locks")
+    if not os.path.exists("/proc/self/fdinfo"):
+        pytest.skip("skipped: /proc/self/fdinfo")
     code = (
         "import os, sqlite3, sys\n"
         "other = sqlite3.connect('t.db', isolation_level=None)\n"
         "other.execute('create table t(a)')\n"
         "other.execute('insert into t values (1)')\n"
         "other.execute('begin immediate')\n"
-        "locks = lambda: [line for line in open('/proc/locks') if f' {os.getpid()} ' in line]\n"
-        "before = [line.split(':', 1)[1] for line in locks()]\n"
+        "infos = [f'/proc/self/fdinfo/{number}' for number in range(100)]\n"
+        "locks = lambda: [line for info in infos if os.path.exists(info) for line in open(info) if line[:5] == 'lock:']\n"
+        "before = locks()\n"
         "sys.argv = ['jird', 'convert', 't.db', 't.ndjson']\n"
         "from jird.__main__ import main\n"
         "try:\n    main()\nexcept SystemExit as end:\n    code = end.code\n"
-        "assert before and [line.split(':', 1)[1] for line in locks()] == before\n"
+        "assert before and locks() == before\n"
         "sys.exit(code)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)

@@ -5,21 +5,10 @@
 
 use crate::folder::Folder;
 use jird_formats::sqlite::rusqlite::Connection;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The arguments of the command that a child runs, a line each.
 const CHILD: &str = "JIRD_TEST_LOCKS";
-
-/// The locks of this process on a file.
-fn locks(path: &str) -> Vec<String> {
-    let (process, file) = (std::process::id().to_string(), Path::new(path).metadata().map_or(0, |data| data.ino()));
-    let all = std::fs::read_to_string("/proc/locks").unwrap();
-    let words = all.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let ours = words.filter(|words| words[4] == process && words[5].rsplit(':').next() == Some(&*file.to_string()));
-    ours.map(|words| words[1..].join(" ")).collect()
-}
 
 #[test]
 fn a_child_keeps_its_locks() {
@@ -29,12 +18,10 @@ fn a_child_keeps_its_locks() {
         conn.execute_batch("begin; select * from t").unwrap();
     }
     let names = ["t.db", "t.db-shm", "plain", "as.json"];
-    let is_whole = |locks: &[Vec<String>; 4]| locks.iter().all(|locks| !locks.is_empty());
-    let before = (0..20).map(|_| names.map(locks)).find(is_whole).expect("each has a lock");
+    let before = names.map(process_locks::of);
+    assert!(before.iter().all(|locks| !locks.is_empty()), "{before:?}");
     let code = jird_cli::run(arguments.lines().map(Into::into));
-    // A lock that is lost does not come back, and the kernel's list may lack one while other processes change theirs.
-    let after = (0..20).map(|_| names.map(locks)).find(|after| *after == before);
-    assert_eq!(after.unwrap_or_else(|| names.map(locks)), before, "{arguments:?}");
+    assert_eq!(names.map(process_locks::of), before, "{arguments:?}");
     eprintln!("kept: {code}");
 }
 

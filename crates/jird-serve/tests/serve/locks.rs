@@ -6,7 +6,6 @@ use crate::streams::big;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_serve::{Server, Settings};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -42,15 +41,6 @@ fn another_process() {
         None => conn.execute_batch(sql).map(|()| "done".to_owned()),
     };
     println!("said: {}", said.unwrap_or_else(|error| error.to_string()));
-}
-
-/// The locks of this process on a file.
-fn locks(path: &Path) -> Vec<String> {
-    let (process, file) = (std::process::id().to_string(), path.metadata().map_or(0, |data| data.ino()));
-    let all = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    let words = all.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let ours = words.filter(|words| words[4] == process && words[5].rsplit(':').next() == Some(&*file.to_string()));
-    ours.map(|words| words[1..].join(" ")).collect()
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -96,10 +86,10 @@ fn no_request_ends_a_lock_of_this_process() {
         let conn = service.database();
         conn.execute_batch("begin; select * from tasks").unwrap();
         let files = ["", "-shm"].map(|suffix| beside(&service.path, suffix));
-        let before: Vec<_> = files.iter().flat_map(|file| locks(file)).collect();
+        let before: Vec<_> = files.iter().flat_map(process_locks::of).collect();
         assert!(!before.is_empty() || !cfg!(target_os = "linux"));
         ask_all(&service);
-        let after: Vec<_> = files.iter().flat_map(|file| locks(file)).collect();
+        let after: Vec<_> = files.iter().flat_map(process_locks::of).collect();
         for lock in before {
             assert!(after.contains(&lock), "{mode} {writes}: {lock} of {after:?}");
         }

@@ -3,20 +3,6 @@
 use super::*;
 use rusqlite::Connection;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
-
-/// The locks of this process on a file, as the system lists them; none where it lists no locks.
-fn locks(path: &Path) -> Vec<String> {
-    let (process, file) = (std::process::id().to_string(), path.metadata().unwrap().ino());
-    let is_ours = |line: &&str| {
-        let words: Vec<_> = line.split_whitespace().collect();
-        words[4] == process && words[5].rsplit(':').next() == Some(&*file.to_string())
-    };
-    let all = fs::read_to_string("/proc/locks").unwrap_or_default();
-    let mut ours: Vec<_> = all.lines().filter(is_ours).map(|line| line[line.find(' ').unwrap()..].to_owned()).collect();
-    ours.sort();
-    ours
-}
 
 /// States in which connections have locks: a journal mode, and what is done.
 const STATES: [(&str, &str); 6] = [
@@ -48,7 +34,7 @@ fn a_database_keeps_its_locks_whatever_its_name_and_state() {
             let _conn = database(&path, state);
             std::os::unix::fs::symlink(&path, &link).unwrap();
             fs::hard_link(&path, &other).unwrap();
-            let before = locks(&path);
+            let before = process_locks::of(&path);
             assert!(!before.is_empty() || !cfg!(target_os = "linux"), "{state:?}");
             for path in [&path, &link, &other] {
                 assert!(matches!(open(path), Ok(Local::Database)), "{state:?} {path:?}");
@@ -57,7 +43,7 @@ fn a_database_keeps_its_locks_whatever_its_name_and_state() {
             assert!(matches!(Local::of(File::open(&path).unwrap()), Ok(Local::Database)));
             assert!(matches!(Local::of(File::open(&path).unwrap()), Ok(Local::Database)));
             assert!(matches!(open(&other), Ok(Local::Database)));
-            assert_eq!(locks(&path), before, "{state:?} {path:?}");
+            assert_eq!(process_locks::of(&path), before, "{state:?} {path:?}");
         }
     }
 }
@@ -69,16 +55,16 @@ fn an_empty_database_keeps_its_locks_and_is_read_as_an_empty_file() {
         let path = folder.path().join(name);
         let conn = Connection::open(&path).unwrap();
         conn.execute_batch("begin immediate; create table t (a)").unwrap();
-        let before = locks(&path);
+        let before = process_locks::of(&path);
         for _ in 0..3 {
             let mut text = Vec::new();
             open(&path).unwrap().file().unwrap().read_to_end(&mut text).unwrap();
-            assert_eq!((text.len(), locks(&path)), (0, before.clone()), "{name}");
+            assert_eq!((text.len(), process_locks::of(&path)), (0, before.clone()), "{name}");
         }
         conn.execute_batch("commit; begin; select * from t").unwrap();
-        let before = locks(&path);
+        let before = process_locks::of(&path);
         assert!(matches!(open(&path), Ok(Local::Database)));
-        assert_eq!(locks(&path), before);
+        assert_eq!(process_locks::of(&path), before);
     }
     // The same file can come to hold anything else.
     let path = folder.path().join("log");
@@ -96,13 +82,13 @@ fn files_beside_a_database_are_sqlites_alone() {
     let path = folder.path().join("t.db");
     let _conn = database(&path, STATES[4]);
     let beside = |suffix| folder.path().join(format!("t.db{suffix}"));
-    let before = locks(&beside("-shm"));
+    let before = process_locks::of(&beside("-shm"));
     assert!(!before.is_empty() || !cfg!(target_os = "linux"));
     std::os::unix::fs::symlink(beside("-shm"), folder.path().join("link")).unwrap();
     for path in [beside("-shm"), beside("-wal"), folder.path().join("link")] {
         assert!(open(&path).unwrap_err().to_string().contains("belongs to the database"), "{path:?}");
     }
-    assert_eq!(locks(&beside("-shm")), before);
+    assert_eq!(process_locks::of(&beside("-shm")), before);
     // Without a database, it is a name as any other.
     for name in ["a-wal", "a-shm", "b-journal", "b"] {
         fs::write(folder.path().join(name), "{}").unwrap();
