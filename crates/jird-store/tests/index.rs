@@ -8,6 +8,7 @@ use jird::lines::{Check, Options, Scanner};
 use jird::record::{Comparison, Like, Literal, Matcher, Predicate, Projection};
 use jird_store::index::{Answer, Condition, FieldKinds, Index, IndexBuilder, SpanIndex};
 use made::{Made, blocks, index_of, predicate};
+use std::fmt::Write;
 use std::ops::ControlFlow;
 
 /// How many records of a block the engine keeps.
@@ -264,4 +265,120 @@ fn paths_are_named_as_they_were_seen() {
     assert_eq!(names, ["/a", "/a/b~1c", "/a/d", "/f", "/g"]);
     let kinds = |key: &str| index.kinds(&Path::root().key(key)).unwrap().unwrap().to_string();
     assert_eq!([kinds("a"), kinds("g"), kinds("nowhere")], ["missing, object", "missing, number", "missing"]);
+}
+
+/// Texts for templates, properties and searches.
+const TEXTS: [&str; 16] = [
+    "timeout",
+    "TimeOut payment",
+    "Order4711",
+    "straße",
+    "\u{212A}elvin",
+    "ﬁxture",
+    "Größenwahn",
+    "new\\nline",
+    "back\\\\slash",
+    "\\u0074imed out",
+    "true story",
+    "12e45",
+    "a-b_c",
+    "customers",
+    "null",
+    "",
+];
+
+fn property(random: &mut Random, depth: usize) -> String {
+    match random.below(if depth == 0 { 5 } else { 8 }) {
+        0..3 => format!("\"{}\"", random.pick(&TEXTS)),
+        3 => random.pick(&["4711", "-12e45", "1.5"]).to_owned(),
+        4 => random.pick(&["true", "false", "null"]).to_owned(),
+        5 => format!("[{},{}]", property(random, depth - 1), property(random, depth - 1)),
+        6 => format!("{{\"{}\":{}}}", random.pick(&TEXTS), property(random, depth - 1)),
+        _ => format!("{{\"@mt\":\"x{{a}}\",\"a\":{}}}", property(random, depth - 1)),
+    }
+}
+
+fn event_with_message(random: &mut Random) -> String {
+    let mut event = format!("{{\"n\":{}", random.below(9));
+    if random.below(3) > 0 {
+        let template =
+            random.pick(&["{A}: {B}!", "paid by {A}", "{A}{B}", "x{A} {B:0.0}ms", "time{A}", "{{{A}}}", "ﬁ {A}"]);
+        let key = random.pick(&["@mt", "MessageTemplate", "\\u0040mt"]);
+        write!(event, ",\"{key}\":\"{template}\"").unwrap();
+    }
+    if random.below(4) == 0 {
+        write!(event, ",\"@r\":[{},{}]", property(random, 0), property(random, 0)).unwrap();
+    }
+    if random.below(4) == 0 {
+        write!(event, ",\"Properties\":{{\"B\":{}}}", property(random, 1)).unwrap();
+    }
+    format!("{event},\"A\":{},\"B\":{}}}", property(random, 2), property(random, 1))
+}
+
+#[test]
+fn a_block_that_a_search_leaves_out_has_none_of_its_events() {
+    let searches = [
+        "timeout",
+        "TIMED",
+        "payment",
+        "order4711",
+        "strasse",
+        "kelvin",
+        "fixture",
+        "wahn",
+        "newline",
+        "nline",
+        "slash",
+        "\"timed out\"",
+        "story",
+        "12e45",
+        "4711",
+        "xtimeout",
+        "outpay",
+        "paymentms",
+        "5ms",
+        "customers",
+        "usto",
+        "truems",
+        "null",
+        "true",
+        "by timeout",
+        "timetimeout",
+        "payment customers",
+        "\"out pay\"",
+        "größe",
+        "x1",
+        "c\\",
+        "slashed",
+    ];
+    let root = [Path::root(), Path::root().key("A")];
+    let (mut left_out, mut found) = (0, 0);
+    for seed in 0..400 {
+        let mut random = Random::new(seed);
+        let blocks: Vec<Vec<Vec<u8>>> = (0..4)
+            .map(|_| (0..=random.below(3)).map(|_| event_with_message(&mut random).into_bytes()).collect())
+            .collect();
+        let index = index_of(&blocks);
+        for search in searches {
+            let test = jird_store::Search::new(search).unwrap().expect("there are words").test();
+            for slot in 0..root.len() {
+                let predicate = Predicate::Json { slot, test: test.clone() };
+                for wanted in [predicate.clone(), Predicate::Not(predicate.into())] {
+                    let answers = index.answers(&Condition::new(&wanted, &root)).expect("the index is sound");
+                    for (block, answer) in blocks.iter().zip(answers) {
+                        let count = matches(block, &wanted, &root);
+                        assert!(
+                            count == 0 || answer == Answer::May,
+                            "seed {seed}: {search} in {:?}: {}",
+                            root[slot],
+                            String::from_utf8_lossy(&block.join(&b'\n'))
+                        );
+                        found += count;
+                        left_out += u64::from(answer == Answer::No(Index::Words));
+                    }
+                }
+            }
+        }
+    }
+    assert!(left_out > 20_000 && found > 100_000, "{left_out} blocks were left out, {found} events found");
 }

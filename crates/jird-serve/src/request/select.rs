@@ -1,9 +1,10 @@
 //! Which events a request wants: a stretch of time, a condition, and words that they contain.
 
 use crate::base::problem::Problem;
+use jird::Path;
 use jird::hooks::event::Condition;
 use jird::lines::{Check, Options, Scanner};
-use jird::record::Projection;
+use jird::record::{Predicate, Projection};
 use jird_store::{Matcher, Search, Window, time};
 use std::ops::ControlFlow;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -72,10 +73,15 @@ impl Wish {
         Ok(Self { window, condition, search })
     }
 
-    /// The condition, for the indexes of the store.
+    /// The condition and the words, for the indexes of the store.
     pub(crate) fn for_index(&self) -> Option<jird_store::Condition> {
-        let condition = self.condition.as_ref()?;
-        Some(jird_store::Condition::new(condition.predicate(), condition.paths()))
+        let mut paths = self.condition.as_ref().map_or_else(Vec::new, |condition| condition.paths().to_vec());
+        let mut parts: Vec<_> = self.condition.iter().map(|condition| condition.predicate().clone()).collect();
+        if let Some(search) = &self.search {
+            parts.push(Predicate::Json { slot: paths.len(), test: search.test() });
+            paths.push(Path::root());
+        }
+        (!parts.is_empty()).then(|| jird_store::Condition::new(&Predicate::And(parts), &paths))
     }
 
     pub(crate) fn sieve(&self) -> Sieve<'_> {

@@ -2,7 +2,7 @@
 
 use super::bloom::{Filters, SPLIT};
 use super::hash;
-use super::layout::{self, HAS_OTHERS, NO_PAIRS, UNKNOWN};
+use super::layout::{self, FOR_SEARCH, HAS_OTHERS, NO_PAIRS, UNKNOWN};
 use super::walk::BlockFindings;
 
 /// The size of the filters is chosen after this many blocks.
@@ -86,8 +86,12 @@ impl IndexBuilder {
     pub fn end_block(&mut self) {
         let no_pairs = self.found.seen.is_full();
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+        let for_search = self.found.messages.end_block() && !self.unknown;
         self.flags.push(
-            flag(self.unknown, UNKNOWN) | flag(self.found.facts.has_others, HAS_OTHERS) | flag(no_pairs, NO_PAIRS),
+            flag(self.unknown, UNKNOWN)
+                | flag(self.found.facts.has_others, HAS_OTHERS)
+                | flag(no_pairs, NO_PAIRS)
+                | flag(for_search, FOR_SEARCH),
         );
         self.found.facts.end_block();
         self.found.grams.take(&mut self.grams);

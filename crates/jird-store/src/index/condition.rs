@@ -11,6 +11,7 @@ use super::hash::{self, Domain};
 use super::kinds::FieldKinds;
 use super::number::{self, Canonical};
 use super::{DEPTH_MAX, SHORT_MAX};
+use crate::search::Search;
 use jird::Path;
 use jird::record::{Comparison, Literal, Predicate, Projection, Step};
 use std::iter;
@@ -71,6 +72,8 @@ pub(crate) struct Words {
     pub(crate) texts: Vec<Vec<u64>>,
     /// A number that may match has not got its text among the words.
     pub(crate) unless_numbers: bool,
+    /// They are those of a search, which finds more than the texts that stand in an event.
+    pub(crate) of_search: bool,
 }
 
 impl Condition {
@@ -169,8 +172,11 @@ impl Compile<'_> {
             Predicate::In { slot, list } => {
                 on(*slot, list.iter().fold(Kinds::ANY, |kinds, literal| kinds.and(kinds_like(literal))))
             }
-            // Its values are of any kind, and the words of a whole record are not those of one path.
-            Predicate::Json { slot, .. } => on(*slot, Kinds::ANY.without(Kinds::NULLS)),
+            // Its values are of any kind.
+            Predicate::Json { slot, test } => {
+                words = test.hint::<Search>().filter(|_| wanted).and_then(search_words);
+                on(*slot, Kinds::ANY.without(Kinds::NULLS))
+            }
             Predicate::IsNull { slot } => {
                 on(*slot, if wanted { Kinds::NULLS } else { Kinds::ANY.without(Kinds::NULLS) })
             }
@@ -244,19 +250,26 @@ impl Compile<'_> {
     /// The words of the texts that the engine searches for.
     fn needles(&self, predicate: &Predicate, unless_numbers: bool) -> Option<Words> {
         let texts = predicate.literals(self.projection);
-        let texts: Vec<Vec<u64>> = texts
-            .iter()
-            .map(|text| {
-                let mut hashes: Vec<u64> = grams(text.as_bytes()).map(|gram| hash::word(u64::from(gram))).collect();
-                hashes.sort_unstable();
-                hashes.dedup();
-                hashes
-            })
-            .collect();
+        let texts: Vec<Vec<u64>> = texts.iter().map(|text| word_hashes(iter::once(text.as_str()))).collect();
         // A text without words may be anywhere.
         let known = !texts.is_empty() && texts.iter().all(|words| !words.is_empty());
-        known.then_some(Words { texts, unless_numbers })
+        known.then_some(Words { texts, unless_numbers, of_search: false })
     }
+}
+
+/// The words that an event must have for a search.
+fn search_words(search: &Search) -> Option<Words> {
+    let words = word_hashes(search.words());
+    (!words.is_empty()).then(|| Words { texts: vec![words], unless_numbers: false, of_search: true })
+}
+
+/// The hashes of the words of some texts, ascending.
+fn word_hashes<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u64> {
+    let mut hashes: Vec<u64> =
+        texts.flat_map(|text| grams(text.as_bytes())).map(|gram| hash::word(u64::from(gram))).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
 }
 
 /// The kinds of values with which a constant's comparison is known.

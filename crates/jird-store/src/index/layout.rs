@@ -4,9 +4,10 @@
 //! header, 64 bytes   0 "jirdidx\n"   8 version u32 (2, or 1)   12 blocks u32   16 fields u32
 //!                    20 splits of a filter of pairs u32   24 splits of a filter of words u32   28 length of words u32
 //!                    32 length of the table u64   40 length of the facts u64   48 zeros   56 check of bytes 0..56 u64
-//! table              a byte of flags per block; then per field: parent u32, length of its facts u32, check of them u32,
-//!                    length of its key u16, key; then a check u32 per run of pairs and per run of words; then a check
-//!                    u64 of the table so far
+//! table              a byte of flags per block (unknown 1, has paths that are not fields 2, has no pairs 4, has the words
+//!                    of searches 8, which indexes of earlier programs do not have); then per field: parent u32,
+//!                    length of its facts u32, check of them u32, length of its key u16, key; then a check u32 per run of
+//!                    pairs and per run of words; then a check u64 of the table so far
 //! facts              per field: 1 and one byte of kinds for all blocks, or 0 and a byte of kinds per block; then for
 //!                    each block that has numbers: two bounds, each a length u8 and that many bytes of a number's key
 //! pairs, words       the runs of the filters (`bloom`): blocks × 32 bytes each
@@ -33,6 +34,9 @@ pub(crate) const UNKNOWN: u8 = 1;
 pub(crate) const HAS_OTHERS: u8 = 2;
 /// A flag of a block: it has more pairs than are counted.
 pub(crate) const NO_PAIRS: u8 = 4;
+
+/// A flag of a block: its words are all that a search finds, also in rendered messages and when letters are folded.
+pub(crate) const FOR_SEARCH: u8 = 8;
 
 /// Why an index cannot be used. The events are not affected: without an index, all of them are read.
 #[derive(Debug)]

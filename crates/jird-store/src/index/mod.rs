@@ -12,7 +12,7 @@
 //! | keys | which [`FieldKinds`] each path has | every comparison, `is null`, truth |
 //! | ranges | the least and the greatest number of each path, exactly | comparisons with numbers |
 //! | pairs | a filter of (path, number or short text) | `=` and `in` |
-//! | words | a filter of the four-byte parts of all texts and keys | `=`, `like`, `match` |
+//! | words | a filter of the four-byte parts of all texts and keys, and of rendered messages | `=`, `like`, `match`, `search` |
 //!
 //! Paths through arrays, and paths of more than [`DEPTH_MAX`] keys, have words only. Of keys that repeat in an object,
 //! queries take the first and the index has all of them.
@@ -32,6 +32,7 @@ mod hash;
 mod hash_set;
 mod kinds;
 mod layout;
+mod messages;
 mod number;
 mod span;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::condition::{Condition, Leaf, Node, On, Words, keys};
 use super::facts::KEY_MAX;
 use super::hash;
 use super::kinds::FieldKinds;
-use super::layout::{self, FieldHistory, HAS_OTHERS, HEADER, Header, NO_PAIRS, Table, UNKNOWN, Wrong};
+use super::layout::{self, FOR_SEARCH, FieldHistory, HAS_OTHERS, HEADER, Header, NO_PAIRS, Table, UNKNOWN, Wrong};
 use jird::Path;
 use jird::hooks::lines::ReadAt;
 use jird::record::Comparison;
@@ -186,7 +186,8 @@ impl SpanIndex {
             let may_have = self.texts(words, &answers)?;
             no(&mut answers, Index::Words, |block| {
                 let has_numbers = || self.kinds_in(&asked, block).is_none_or(|kinds| kinds.has(FieldKinds::NUMBER));
-                may_have[block] || words.unless_numbers && has_numbers()
+                let hides_some = words.of_search && self.table.flags[block] & FOR_SEARCH == 0;
+                may_have[block] || hides_some || words.unless_numbers && has_numbers()
             });
         }
         Ok(answers)

@@ -1,7 +1,8 @@
 //! Indexes that are forged: every check is right, and nothing else need be.
 
 use super::layout::HEADER;
-use super::{Condition, IndexBuilder, SpanIndex, hash};
+use super::{Answer, Condition, Index, IndexBuilder, SpanIndex, hash};
+use crate::search::Search;
 use checks::random::{self, Random};
 use jird::Path;
 use jird::record::{Comparison, Like, Literal, Predicate};
@@ -73,4 +74,26 @@ fn a_forged_index_never_panics() {
         }
     }
     assert!(opened > 500, "{opened}");
+}
+
+#[test]
+fn an_index_that_was_made_before_searches_leaves_nothing_out_for_them() {
+    let event = br#"{"@mt":"{A}out","A":"time"}"#;
+    let mut builder = IndexBuilder::new();
+    builder.begin_block();
+    builder.add(event);
+    builder.end_block();
+    let blob = builder.finish();
+    let answers = |blob: &[u8], search: &str| {
+        let test = Search::new(search).unwrap().expect("there are words").test();
+        let condition = Condition::new(&Predicate::Json { slot: 0, test }, &[Path::root()]);
+        SpanIndex::of_bytes(blob, 1).expect("the index is sound").answers(&condition).expect("the index is sound")
+    };
+    assert_eq!(answers(&blob, "timeout"), [Answer::May]);
+    assert_eq!(answers(&blob, "customer"), [Answer::No(Index::Words)]);
+    // The flags of the block are the first byte of the table, after the header. Earlier versions did not set that of searches.
+    let mut before = blob.clone();
+    before[HEADER] = 0;
+    seal(&mut before);
+    assert_eq!(answers(&before, "customer"), [Answer::May]);
 }

@@ -5,6 +5,7 @@ use super::grams::Grams;
 use super::hash::{self, Domain};
 use super::hash_set::HashSet64;
 use super::kinds::FieldKinds;
+use super::messages::Messages;
 use super::number::{self, Canonical};
 use super::{DEPTH_MAX, SHORT_MAX};
 use jird::record::Field;
@@ -14,6 +15,7 @@ use std::hash::{BuildHasher, RandomState};
 pub(crate) struct BlockFindings {
     pub(crate) facts: Facts,
     pub(crate) grams: Grams,
+    pub(crate) messages: Messages,
     pub(crate) seen: HashSet64,
     pub(crate) pairs: Vec<u64>,
     open: Vec<Frame>,
@@ -47,6 +49,7 @@ impl BlockFindings {
         Self {
             facts: Facts::new(),
             grams: Grams::new(),
+            messages: Messages::new(),
             seen: HashSet64::new(),
             pairs: Vec::new(),
             open: Vec::new(),
@@ -102,6 +105,7 @@ impl BlockFindings {
                 }
             }
         }
+        self.messages.end_event(text, &mut self.grams);
         (at == text.len()).then_some(())
     }
 
@@ -132,6 +136,9 @@ impl BlockFindings {
     fn plain_key(&mut self, quoted: &[u8], parent: Frame) -> Option<Frame> {
         let key = &quoted[1..quoted.len() - 1];
         let path = hash::child(parent.path, key);
+        if self.open.len() > 1 {
+            self.messages.inner_key(key);
+        }
         let field = if parent.field == NO_FIELD && self.open.len() > 1 {
             self.facts.no_field()
         } else {
@@ -139,6 +146,7 @@ impl BlockFindings {
         };
         if self.facts.is_spelled_first(field) {
             self.grams.add(quoted);
+            self.messages.fold(key, &mut self.grams);
         }
         Some(Frame { field, path })
     }
@@ -211,6 +219,11 @@ impl BlockFindings {
     #[inline]
     fn plain_text(&mut self, quoted: &[u8], path: u64, is_pair: bool) {
         let content = &quoted[1..quoted.len() - 1];
+        if is_pair {
+            self.messages.text(path, content);
+        } else {
+            self.messages.inner_key(content);
+        }
         if !self.seen.insert(hash::value(path ^ self.secret, Domain::LongText, content)) {
             return;
         }
@@ -218,6 +231,7 @@ impl BlockFindings {
             self.pairs.push(hash::value(path, Domain::Text, content));
         }
         self.grams.add(quoted);
+        self.messages.fold(content, &mut self.grams);
     }
 
     /// Skips an array or object, but for the words of its texts and keys.

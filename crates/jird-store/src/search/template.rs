@@ -6,7 +6,7 @@ use jird::hooks::write_string;
 use jird::{Kind, Value};
 
 /// The fields that hold templates.
-pub(super) const TEMPLATES: [&str; 2] = ["@mt", "MessageTemplate"];
+pub(crate) const TEMPLATES: [&str; 2] = ["@mt", "MessageTemplate"];
 /// Texts that the program made of properties, for the holes of the template that have a format, in their order.
 const RENDERINGS: &str = "@r";
 /// Where Serilog's older form has the properties.
@@ -49,6 +49,21 @@ pub(super) fn render(template: &str, event: Value<'_>, message: &mut String) {
         rest = &rest[used..];
     }
     message.push_str(rest);
+}
+
+/// Whether no ASCII letter or digit of what fills a hole can stand next to one of the template: there are marks or spaces
+/// between them.
+pub(crate) fn sets_holes_apart(template: &str) -> bool {
+    let is_apart =
+        |neighbour: Option<&u8>| neighbour.is_none_or(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
+    let bytes = template.as_bytes();
+    // A brace that follows another one may be that of another hole, whose value is next to this one's.
+    let is_brace = |neighbour: Option<&u8>| neighbour.is_some_and(|byte| matches!(byte, b'{' | b'}'));
+    memchr::memchr2_iter(b'{', b'}', bytes).all(|at| {
+        let neighbour =
+            if bytes[at] == b'{' { at.checked_sub(1).map(|before| &bytes[before]) } else { bytes.get(at + 1) };
+        is_apart(neighbour) && !is_brace(neighbour)
+    })
 }
 
 /// `{Name}`, `{@Name}`, `{$Name}`, with an alignment or a format behind the name.

@@ -190,23 +190,37 @@ impl fmt::Debug for Matcher {
 /// assert_eq!(eval(Field::from_raw("17")), Some(false));
 /// assert_eq!(eval(Field::MISSING), None);
 /// ```
-pub struct JsonTest(Box<dyn Test>);
+pub struct JsonTest {
+    test: Box<dyn Test>,
+    hint: Option<Arc<dyn Any + Send + Sync>>,
+}
 
 impl JsonTest {
     /// The test. It gets a value as it stands in its record.
     pub fn new(test: impl Fn(&str) -> bool + Clone + Send + Sync + 'static) -> Self {
-        Self(Box::new(move |json: &str| Some(test(json))))
+        Self { test: Box::new(move |json: &str| Some(test(json))), hint: None }
+    }
+
+    /// Adds what an index may know of the test that the engine does not, such as the words of a search.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Any + Send + Sync) -> Self {
+        Self { hint: Some(Arc::new(hint)), ..self }
+    }
+
+    /// The hint, if it is of this type.
+    pub fn hint<T: Any>(&self) -> Option<&T> {
+        self.hint.as_deref()?.downcast_ref()
     }
 
     /// Whether a value passes.
     pub fn holds(&self, json: &str) -> bool {
-        (self.0)(json) == Some(true)
+        (self.test)(json) == Some(true)
     }
 }
 
 impl Clone for JsonTest {
     fn clone(&self) -> Self {
-        Self((*self.0).boxed_clone())
+        Self { test: (*self.test).boxed_clone(), hint: self.hint.clone() }
     }
 }
 
