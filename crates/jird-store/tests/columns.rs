@@ -192,11 +192,22 @@ fn what_a_column_knows_decides_and_what_it_does_not_know_is_kept() {
     let null = Predicate::IsNull { slot: 0 };
     let not = |inner| Predicate::Not(Box::new(inner));
     let (no, yes) = (false, true);
-    let rows: [Decision<'_>; 24] = [
+    let rows: [Decision<'_>; 29] = [
         (Number, &[r#""a":1"#, r#""a":2"#, r#""a":3"#], number(Gt, "2"), Some(&[no, no, yes])),
         (Number, &[r#""a":1"#, r#""a":2.0"#, r#""a":3"#], number(Ne, "2"), Some(&[yes, no, yes])),
-        // 0.1 is not a double. Rows of its double cannot be told from it.
-        (Number, &[r#""a":0.1"#, r#""a":0.2"#, r#""a":0"#], number(Gt, "0.1"), Some(&[yes, yes, no])),
+        // 0.1 is not a double. If all numbers are the shortest decimals of their doubles, it is known that they have it...
+        (Number, &[r#""a":0.1"#, r#""a":0.20"#, r#""a":0"#], number(Gt, "0.1"), Some(&[no, yes, no])),
+        (Number, &[r#""a":10e-2"#, r#""a":0.2"#, r#""a":0"#], number(Eq, "0.1"), Some(&[yes, no, no])),
+        (Number, &[r#""a":0.1"#, r#""a":0.2"#], number(Lt, "0.1000000000000000000001"), Some(&[yes, no])),
+        (Number, &[r#""a":0.1"#, r#""a":0.2"#], number(Ge, "0.1000000000000000000001"), Some(&[no, yes])),
+        (Number, &[r#""a":0.1"#, r#""a":0.2"#], list(&["0.10", "7"]), Some(&[yes, no])),
+        // ...and if not, what has this double may be another number.
+        (
+            Number,
+            &[r#""a":0.1000000000000000000001"#, r#""a":0.1"#, r#""a":0"#],
+            number(Gt, "0.1"),
+            Some(&[yes, yes, no]),
+        ),
         (Number, &[r#""a":0.5"#, r#""a":0.25"#], number(Gt, "0.50000000000000000001"), Some(&[no, no])),
         (Number, &[r#""a":0.5"#, r#""a":0.25"#], number(Lt, "0.50000000000000000001"), None),
         (Number, &[r#""a":9007199254740993"#, r#""a":1"#], number(Eq, "9007199254740992"), Some(&[yes, no])),

@@ -76,7 +76,7 @@ impl Recipe {
         parsed.expand(&[], &[])?;
         let types = self.known.iter();
         let types = types.map(|(table, path, kind)| Ok((table.clone(), path.path(), message::kind(*kind)?)));
-        let known = FieldKnowledge { types: types.collect::<Result<_>>()? };
+        let known = FieldKnowledge { types: types.collect::<Result<_>>()?, ..FieldKnowledge::default() };
         let style = STYLES.get(usize::from(self.style)).copied();
         let style = style.ok_or_else(|| wrong("a message names a style of output that does not exist"))?;
         Ok(sql::rewrite(parsed.query, &is_aggregate, &mut MessageKeys(&self.keys), &known, style, None)?.leaves)

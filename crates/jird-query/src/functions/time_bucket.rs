@@ -7,7 +7,7 @@ use arrow::array::timezone::Tz;
 use arrow::array::{ArrayRef, AsArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, TimestampMicrosecondType};
 use arrow_cast::cast;
-use chrono::{DateTime, LocalResult, Offset, TimeZone};
+use chrono::{DateTime, LocalResult, Offset, TimeZone, Utc};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
@@ -49,7 +49,13 @@ fn buckets(args: &ScalarFunctionArgs) -> Result<ArrayRef> {
     let tz: Tz = zone.parse()?;
     let times = cast(&column(args, 1)?, kind)?;
     let times = times.as_primitive::<TimestampMicrosecondType>();
-    let buckets: TimestampMicrosecondArray = times.iter().map(|time| width.start(time?, tz)).collect();
+    let buckets: TimestampMicrosecondArray = match width {
+        // Most times: nothing has to be known of clocks.
+        Width::Micros(width) if matches!(&**zone, "UTC" | "+00:00") => {
+            times.unary_opt(|time| start_in_utc(time, width))
+        }
+        _ => times.iter().map(|time| width.start(time?, tz)).collect(),
+    };
     Ok(Arc::new(buckets.with_timezone(Arc::clone(zone))))
 }
 
@@ -134,6 +140,13 @@ impl Width {
     }
 }
 
+/// The start of the bucket of a time in UTC. None if it is beyond the years that times have.
+fn start_in_utc(time: i64, width: i64) -> Option<i64> {
+    let years = DateTime::<Utc>::MIN_UTC.timestamp_micros()..=DateTime::<Utc>::MAX_UTC.timestamp_micros();
+    let start = time.checked_sub(time.checked_sub(ORIGIN)?.rem_euclid(width))?;
+    (years.contains(&time) && years.contains(&start)).then_some(start)
+}
+
 /// How far the clocks of a zone are ahead of UTC, in microseconds.
 fn offset(time: i64, zone: Tz) -> Option<i64> {
     let time = DateTime::from_timestamp_micros(time)?;
@@ -168,6 +181,24 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(Width::of(&ScalarValue::from(text)), width, "{text}");
+        }
+    }
+
+    #[test]
+    fn buckets_in_utc_are_those_of_any_zone() {
+        let zone = "UTC".parse().unwrap();
+        let mut times = vec![i64::MIN, i64::MAX, ORIGIN, ORIGIN - 1, 0, -1];
+        for edge in [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC] {
+            times.extend((-2..3).map(|by| edge.timestamp_micros() + by * SECOND));
+        }
+        times.extend(
+            (0..2000).map(|number: i64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> (number % 40)),
+        );
+        for width in [1, 999, 1000, 7 * SECOND, 3600 * SECOND, DAY, 7 * DAY, 1000 * DAY] {
+            for time in &times {
+                let start = Width::Micros(width).start(*time, zone);
+                assert_eq!(start_in_utc(*time, width), start, "{time} {width}");
+            }
         }
     }
 

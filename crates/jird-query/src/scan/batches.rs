@@ -26,7 +26,7 @@ use jird::{
     record::{Field, Mismatches, Predicate, Projection},
 };
 use jird_formats::{Accumulator, ColumnBuilder, Crew, holds};
-use jird_store::{Cell, Cells};
+use jird_store::Cells;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -556,18 +556,14 @@ impl Rows<'_> {
     fn take_cells(&mut self, cells: &Cells, emit: &mut Emit<'_>) -> ControlFlow<()> {
         let Self { plan, builders, appender, unseen, .. } = self;
         unseen.retain(|slot| {
-            let mut is_missing = true;
-            cells.each(*slot, |cell| is_missing &= cell == Cell::Missing);
+            let is_missing = !cells.has_some(*slot);
             if !is_missing {
                 plan.shared.tally.seen[plan.slots[*slot]].store(true, Relaxed);
             }
             is_missing
         });
         for (builder, (slot, _)) in builders.iter_mut().zip(&plan.columns) {
-            cells.each(*slot, |cell| {
-                let appended = appender.append(builder, cell);
-                debug_assert!(appended.is_ok(), "it fits");
-            });
+            appender.append(builder, cells, *slot);
         }
         self.count += cells.rows();
         self.bytes += cells.bytes();

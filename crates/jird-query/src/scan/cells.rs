@@ -5,8 +5,12 @@
 
 use super::shared::ColumnSpec;
 use crate::sql::Rep;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{BooleanArray, Float64Array};
+use arrow_select::filter::filter;
 use jird::record::Field;
-use jird_formats::{ColumnBuilder, ColumnType, Unfit, holds};
+use jird_formats::{ColumnBuilder, ColumnType, holds};
 use jird_store::{Cell, Cells};
 
 /// Appends cells to builders.
@@ -16,15 +20,20 @@ pub(super) struct CellAppender {
 }
 
 impl CellAppender {
-    /// Whether the type of a column holds all cells of a column of a block.
+    /// Whether the type of a column holds all cells of a column of a block, and they are not damaged.
     pub(super) fn fit(&mut self, column: &ColumnSpec, cells: &Cells, number: usize) -> bool {
-        if !matches!(column.rep, Rep::Typed | Rep::Group) || column.kind == ColumnType::Json {
+        let is_typed = matches!(column.rep, Rep::Typed | Rep::Group) && column.kind != ColumnType::Json;
+        if is_typed && column.kind == ColumnType::Float64 && cells.numbers(number).is_some() {
             return true;
+        }
+        if !cells.can_show(number) || !is_typed {
+            return cells.can_show(number);
         }
         let mut fit = true;
         cells.each(number, |cell| {
             fit &= match (cell, column.kind) {
                 (Cell::Number(value), ColumnType::Float64) => value.is_finite(),
+                (Cell::Number(value), ColumnType::Int64) if value.fract() == 0.0 && value.abs() < 1e15 => true,
                 (Cell::Text(_), ColumnType::Text) | (Cell::Bool(_), ColumnType::Bool) | (Cell::Missing, _) => true,
                 _ => holds(column.kind, self.field(cell)),
             };
@@ -32,17 +41,23 @@ impl CellAppender {
         fit
     }
 
-    /// Appends a cell.
-    ///
-    /// # Errors
-    /// [`Unfit`] if the type of the column cannot hold it.
-    pub(super) fn append(&mut self, builder: &mut ColumnBuilder, cell: Cell<'_>) -> Result<(), Unfit> {
-        let is_taken = match cell {
-            Cell::Number(value) => builder.append_number(value),
-            Cell::Text(text) => builder.append_text(text),
-            _ => false,
-        };
-        if is_taken { Ok(()) } else { builder.append(self.field(cell)) }
+    /// Appends the cells of a column of a block, which [fit](Self::fit).
+    pub(super) fn append(&mut self, builder: &mut ColumnBuilder, cells: &Cells, number: usize) {
+        if let Some((values, kept)) = cells.numbers(number) {
+            let values = if kept.true_count() == kept.len() { values } else { matching(&values, &kept) };
+            if builder.append_numbers(&values) {
+                return;
+            }
+        }
+        cells.each(number, |cell| {
+            let is_taken = match cell {
+                Cell::Number(value) => builder.append_number(value),
+                Cell::Text(text) => builder.append_text(text),
+                _ => false,
+            };
+            let appended = if is_taken { Ok(()) } else { builder.append(self.field(cell)) };
+            debug_assert!(appended.is_ok(), "it fits");
+        });
     }
 
     /// The field of a document that has this cell.
@@ -51,4 +66,10 @@ impl CellAppender {
         cell.write(&mut self.json);
         std::str::from_utf8(&self.json).map_or(Field::MISSING, Field::from_raw)
     }
+}
+
+/// The numbers in the rows that match.
+fn matching(values: &Float64Array, kept: &BooleanArray) -> Float64Array {
+    let found = filter(values, kept).expect("there is one answer per row");
+    found.as_primitive::<Float64Type>().clone()
 }

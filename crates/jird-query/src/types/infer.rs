@@ -28,6 +28,8 @@ pub(crate) struct Types {
     pub(crate) fixed: FieldTypes,
     /// What the folders of files say of each field.
     folders: Vec<Accumulator>,
+    /// Whether all of it is what the indexes and columns of stores know.
+    is_of_index: bool,
 }
 
 impl Types {
@@ -75,7 +77,7 @@ impl Types {
             (all.met().len() < 2).then_some((path, all))
         };
         let fields = paths.into_iter().map(observed).collect::<Option<_>>()?;
-        Some(Self { fields, fixed: fixed.clone(), ..Self::default() })
+        Some(Self { fields, fixed: fixed.clone(), is_of_index: true, ..Self::default() })
     }
 
     /// Observes only the first records.
@@ -109,7 +111,7 @@ impl Types {
         };
         let folders = paths.iter().map(of_folders).collect();
         let fields = paths.into_iter().map(|path| (path, Accumulator::default())).collect();
-        Self { fields, fixed: fixed.clone(), folders }
+        Self { fields, fixed: fixed.clone(), folders, is_of_index: false }
     }
 
     /// Whether the types of all fields are known whose types are needed.
@@ -140,7 +142,12 @@ impl Types {
     /// Adds what these types tell of the fields of a table.
     pub(crate) fn tell(&self, table: &str, known: &mut FieldKnowledge) {
         for (path, seen) in &self.fields {
-            known.types.extend(seen.column_type().map(|kind| (table.to_owned(), path.clone(), kind)));
+            let kind = seen.column_type();
+            known.types.extend(kind.map(|kind| (table.to_owned(), path.clone(), kind)));
+            // The columns of a store have told that all numbers are these.
+            if self.is_of_index && kind == Some(ColumnType::Float64) {
+                known.decimals.push((table.to_owned(), path.clone()));
+            }
         }
     }
 

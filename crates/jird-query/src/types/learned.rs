@@ -79,6 +79,11 @@ impl Learned {
                 None => self.known.types.push((table, path, kind)),
             }
         }
+        for field in known.decimals {
+            if !self.known.decimals.contains(&field) {
+                self.known.decimals.push(field);
+            }
+        }
         self.known != before
     }
 }

@@ -1,10 +1,29 @@
 //! One comparison, made ready for the cells of a column.
 
-use super::{ColumnFacts, ColumnType};
+use super::{ColumnFacts, ColumnType, texts};
 use crate::index::{FieldKinds, Leaf};
 use jird::Number;
 use jird::record::{Comparison, Literal, Predicate};
 use std::cmp::Ordering;
+
+/// How the numbers of a column differ from the doubles that stand for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// They are these doubles.
+    None,
+    /// They are the shortest decimals that are read as these doubles.
+    Shortest,
+    /// Any number that is read as such a double may be there.
+    Unknown,
+}
+
+impl Rounding {
+    /// That of two columns together.
+    pub(super) fn with(self, other: Self) -> Self {
+        // A double that is a number itself need not be the shortest one.
+        if self == other { self } else { Self::Unknown }
+    }
+}
 
 /// A constant as a double.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +32,8 @@ pub(super) struct Rounded {
     double: f64,
     /// How the double compares with the constant itself.
     order: Option<Ordering>,
+    /// How the shortest decimal of the double compares with it.
+    shortest: Option<Ordering>,
 }
 
 impl Rounded {
@@ -21,22 +42,28 @@ impl Rounded {
         let number = Number::new(text)?;
         let Some(double) = number.to_f64() else {
             let double = if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY };
-            return Some(Self { double, order: None });
+            return Some(Self { double, order: None, shortest: None });
         };
+        let mut written = Vec::new();
+        texts::number(double, &mut written);
+        let compare = |text: &str| Number::new(text).map(|other| other.compare(number));
+        let shortest = str::from_utf8(&written).ok().and_then(compare);
         if number.is_exact_f64() {
-            return Some(Self { double, order: Some(Ordering::Equal) });
+            return Some(Self { double, order: Some(Ordering::Equal), shortest });
         }
         // No double has more significant digits than these 767.
-        let exact = format!("{double:.766e}");
-        Some(Self { double, order: Number::new(&exact).map(|exact| exact.compare(number)) })
+        Some(Self { double, order: compare(&format!("{double:.766e}")), shortest })
     }
 
     /// How a number compares with the constant, given the double that stands for it. `None`: it cannot be said.
     #[inline]
-    pub(super) fn compare(self, cell: f64, is_rounded: bool) -> Option<Ordering> {
+    pub(super) fn compare(self, cell: f64, rounding: Rounding) -> Option<Ordering> {
         match cell.partial_cmp(&self.double) {
-            // The number is that double. It compares with the constant as the double does.
-            Some(Ordering::Equal) => self.order.filter(|_| !is_rounded),
+            Some(Ordering::Equal) => match rounding {
+                Rounding::None => self.order,
+                Rounding::Shortest => self.shortest,
+                Rounding::Unknown => None,
+            },
             order => order,
         }
     }
@@ -69,13 +96,13 @@ impl AskNumber {
 
     /// Whether the comparison may have the wanted result.
     #[inline]
-    pub(super) fn may_be(&self, wanted: bool, cell: f64, is_rounded: bool) -> bool {
+    pub(super) fn may_be(&self, wanted: bool, cell: f64, rounding: Rounding) -> bool {
         match self {
             Self::Compare(op, constant) => {
-                constant.compare(cell, is_rounded).is_none_or(|order| op.holds(order) == wanted)
+                constant.compare(cell, rounding).is_none_or(|order| op.holds(order) == wanted)
             }
             Self::In(list) => {
-                let mut orders = list.iter().map(|constant| constant.compare(cell, is_rounded));
+                let mut orders = list.iter().map(|constant| constant.compare(cell, rounding));
                 if wanted {
                     orders.any(|order| order.is_none_or(Ordering::is_eq))
                 } else {
@@ -107,7 +134,7 @@ pub(super) fn text_may_be(leaf: &Leaf, cell: &str) -> bool {
 /// Whether a comparison is decided by a column of this type, for all of its rows.
 pub(super) fn is_exact(leaf: &Leaf, kind: ColumnType, facts: ColumnFacts) -> bool {
     let is_like = |literal: &Literal| match kind {
-        ColumnType::Number => matches!(literal, Literal::Number(_)) && !facts.is_rounded(),
+        ColumnType::Number => matches!(literal, Literal::Number(_)) && facts.rounding() != Rounding::Unknown,
         ColumnType::Text | ColumnType::Words => matches!(literal, Literal::Text(_)),
         ColumnType::Bool => matches!(literal, Literal::Bool(_)),
         ColumnType::Spellings => false,

@@ -2,9 +2,10 @@
 
 use super::decide::Typed;
 use super::{Column, Columns, spellings, texts};
-use arrow_array::Array;
+use arrow_array::{Array, BooleanArray, Float64Array};
 use arrow_buffer::BooleanBuffer;
 use jird::Path;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// One value of an event.
@@ -43,8 +44,8 @@ pub struct Cells {
     /// The rows, from the first one that was asked for.
     kept: BooleanBuffer,
     first: usize,
-    /// For each path the texts that its column does not show, by row.
-    spelled: Vec<spellings::Texts>,
+    /// For each path the texts that its column does not show, by row, if they were asked for: few readers look at them.
+    spelled: Vec<OnceCell<Option<spellings::Texts>>>,
 }
 
 impl Cells {
@@ -60,22 +61,10 @@ impl Cells {
             Some(kept) => (rows.end <= kept.len()).then(|| kept.slice(rows.start, rows.len()))?,
             None => BooleanBuffer::new_set(rows.len()),
         };
-        let mut known = Vec::new();
         for path in paths {
-            let column = columns.of_path(path)?;
-            column.facts.text_of_null()?;
-            known.push(column.facts.is_spelled());
+            columns.of_path(path)?.facts.text_of_null()?;
         }
-        let with_spellings: Vec<Path> =
-            paths.iter().zip(&known).filter(|(_, known)| **known).map(|(path, _)| path.clone()).collect();
-        let mut read = match &columns.spellings {
-            _ if with_spellings.is_empty() => Vec::new(),
-            Some(spelled) => spellings::texts(spelled, &with_spellings)?,
-            None => return None,
-        }
-        .into_iter();
-        let spelled = known.into_iter().map(|known| if known { read.next() } else { Some(Vec::new()) });
-        let spelled = spelled.collect::<Option<_>>()?;
+        let spelled = vec![OnceCell::new(); paths.len()];
         Some(Self { columns, paths: paths.to_vec(), kept, first: rows.start, spelled })
     }
 
@@ -89,10 +78,58 @@ impl Cells {
         self.columns.bytes() / self.kept.len().max(1) * self.rows()
     }
 
-    /// Calls `each` with the cells of a column, in the order of the events.
+    /// The numbers of a column, null where they are null or missing, and which of these rows match; if all of them are
+    /// integers of at most 2⁵³ or decimals that are the shortest of their doubles, however they are spelled, and nothing in
+    /// the column is of another kind.
     ///
     /// # Panics
     /// If there are fewer columns.
+    pub fn numbers(&self, column: usize) -> Option<(Float64Array, BooleanArray)> {
+        let column = self.columns.of_path(&self.paths[column])?;
+        column.facts.numbers().filter(|_| !column.facts.has_others())?;
+        let Typed::Numbers(values) = super::decide::typed(column)? else { return None };
+        Some((values.slice(self.first, self.kept.len()), BooleanArray::new(self.kept.clone(), None)))
+    }
+
+    /// Whether [`Self::each`] can show a column: whether it is not damaged.
+    ///
+    /// # Panics
+    /// If there are fewer columns.
+    pub fn can_show(&self, column: usize) -> bool {
+        self.spelled(column).is_some()
+    }
+
+    /// The texts that a column does not show, by row; `None` if they are damaged.
+    fn spelled(&self, column: usize) -> Option<&spellings::Texts> {
+        let read = || {
+            let path = &self.paths[column];
+            if !self.columns.of_path(path)?.facts.is_spelled() {
+                return Some(Vec::new());
+            }
+            spellings::texts(self.columns.spellings.as_ref()?, std::slice::from_ref(path))?.pop()
+        };
+        self.spelled[column].get_or_init(read).as_ref()
+    }
+
+    /// Whether an event has something there. If that is damaged, it may have.
+    ///
+    /// # Panics
+    /// If there are fewer columns.
+    pub fn has_some(&self, column: usize) -> bool {
+        let Some(found) = self.columns.of_path(&self.paths[column]) else { return true };
+        let has_value = |row: usize| found.array.is_valid(self.first + row);
+        if self.kept.set_indices().any(has_value) || !self.can_show(column) {
+            return true;
+        }
+        let mut has_some = false;
+        self.each(column, |cell| has_some |= cell != Cell::Missing);
+        has_some
+    }
+
+    /// Calls `each` with the cells of a column, in the order of the events.
+    ///
+    /// # Panics
+    /// If there are fewer columns, or if it [cannot be shown](Self::can_show).
     pub fn each(&self, column: usize, each: impl FnMut(Cell<'_>)) {
         let found = self.columns.of_path(&self.paths[column]);
         match found.and_then(|found| Some((found, super::decide::typed(found)?))) {
@@ -113,7 +150,7 @@ impl Cells {
         mut each: impl FnMut(Cell<'c>),
     ) {
         let null = column.facts.text_of_null().flatten().map_or(Cell::Missing, Cell::Json);
-        let mut spelled = self.spelled[number].iter().peekable();
+        let mut spelled = self.spelled(number).expect("it can be shown").iter().peekable();
         let nulls = column.array.nulls();
         for row in self.kept.set_indices().map(|row| self.first + row) {
             while spelled.next_if(|(other, _)| *other < row).is_some() {}

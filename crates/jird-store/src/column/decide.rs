@@ -2,7 +2,7 @@
 
 use super::ColumnFacts;
 use super::build::{Column, ColumnType};
-use super::cell::{self, AskNumber};
+use super::cell::{self, AskNumber, Rounding};
 use crate::index::{Condition, FieldKinds, Leaf, Node};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt8Type};
@@ -117,8 +117,8 @@ impl Columns {
         let mask = match typed(column)? {
             Typed::Numbers(values) => {
                 let ask = AskNumber::of(leaf);
-                let (is_rounded, may) = (column.facts.is_rounded(), cell::kind_may_be(leaf, FieldKinds::NUMBER));
-                self.each(values, null, |row| may && ask.may_be(leaf.wanted, values.value(row), is_rounded))
+                let (rounding, may) = (column.facts.rounding(), cell::kind_may_be(leaf, FieldKinds::NUMBER));
+                self.each(values, null, |row| may && ask.may_be(leaf.wanted, values.value(row), rounding))
             }
             Typed::Texts(TextCells::Words(keys, words)) => {
                 let may = cell::kind_may_be(leaf, FieldKinds::STRING);
@@ -169,11 +169,11 @@ impl Columns {
             hides(left) || hides(right)
         };
         let both = |row: usize| left.array.is_valid(row) && right.array.is_valid(row);
-        let is_rounded = left.facts.is_rounded() || right.facts.is_rounded();
+        let rounding = left.facts.rounding().with(right.facts.rounding());
         let mask = match (typed(left)?, typed(right)?) {
             (Typed::Numbers(left), Typed::Numbers(right)) => BooleanBuffer::collect_bool(self.rows, |row| {
                 let order = left.value(row).partial_cmp(&right.value(row));
-                let known = order.filter(|order| order.is_ne() || !is_rounded);
+                let known = order.filter(|order| order.is_ne() || rounding != Rounding::Unknown);
                 if both(row) { known.is_none_or(holds) } else { others(row) }
             }),
             (Typed::Texts(left), Typed::Texts(right)) => BooleanBuffer::collect_bool(self.rows, |row| {

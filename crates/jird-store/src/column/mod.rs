@@ -9,8 +9,8 @@
 //! - *Null* stands for null, for a missing value, and for a value that the column has no room for: one of another kind,
 //!   or a long text. [`ColumnFacts`] say whether a block has such values; if it may, rows that are null are kept.
 //! - A number is rounded to the nearest double, or to an infinite one. Rounding keeps the order, so two numbers whose
-//!   doubles differ compare as their doubles do. If the doubles are equal, the row is kept, unless the numbers of the
-//!   block are known to be exact.
+//!   doubles differ compare as their doubles do. If the doubles are equal, the row is kept, unless it is known which number
+//!   of those that are rounded to this double a block has: the double itself, or its shortest decimal.
 //!
 //! Rows that are kept are compared again by the engine, on their text.
 //!
@@ -30,6 +30,8 @@ mod suggest;
 mod texts;
 mod words;
 mod write;
+
+use cell::Rounding;
 
 pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};
 pub use cells::{Cell, Cells};
@@ -87,9 +89,14 @@ impl ColumnFacts {
         self.has(Self::HAS_OTHERS)
     }
 
-    /// Whether some numbers may not be exactly the doubles that stand for them.
-    pub fn is_rounded(self) -> bool {
-        self.has(Self::IS_ROUNDED)
+    /// How the numbers differ from the doubles that stand for them.
+    fn rounding(self) -> Rounding {
+        match (self.has(Self::IS_ROUNDED), self.numbers()) {
+            (false, _) => Rounding::None,
+            // Integers of at most 2⁵³ are the shortest decimals of their doubles, too.
+            (true, Some(_)) => Rounding::Shortest,
+            (true, None) => Rounding::Unknown,
+        }
     }
 
     /// Whether what the column does not show is among the spellings of its block.

@@ -82,13 +82,13 @@ fn files_beside_a_database_are_sqlites_alone() {
     let path = folder.path().join("t.db");
     let _conn = database(&path, STATES[4]);
     let beside = |suffix| folder.path().join(format!("t.db{suffix}"));
-    let before = process_locks::of(&beside("-shm"));
+    let before = process_locks::of(beside("-shm"));
     assert!(!before.is_empty() || !cfg!(target_os = "linux"));
     std::os::unix::fs::symlink(beside("-shm"), folder.path().join("link")).unwrap();
     for path in [beside("-shm"), beside("-wal"), folder.path().join("link")] {
         assert!(open(&path).unwrap_err().to_string().contains("belongs to the database"), "{path:?}");
     }
-    assert_eq!(process_locks::of(&beside("-shm")), before);
+    assert_eq!(process_locks::of(beside("-shm")), before);
     // Without a database, it is a name as any other.
     for name in ["a-wal", "a-shm", "b-journal", "b"] {
         fs::write(folder.path().join(name), "{}").unwrap();

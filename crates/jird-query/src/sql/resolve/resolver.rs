@@ -42,6 +42,8 @@ pub(crate) enum Wants {
 pub(crate) struct FieldKnowledge {
     /// The types of fields, by table. Those whose values have no common type are [`ColumnType::Json`].
     pub(crate) types: Vec<(String, Path, ColumnType)>,
+    /// Fields whose numbers are the shortest decimals of their doubles, so that the doubles say all of them.
+    pub(crate) decimals: Vec<(String, Path)>,
 }
 
 /// Whether a function of this name is an aggregate.
@@ -265,6 +267,15 @@ impl Resolver<'_> {
     /// Whether one of the fields that `field` stands for has this type.
     pub(crate) fn has_type(&self, field: &FieldRef, wanted: ColumnType) -> bool {
         self.types(field).any(|kind| kind == wanted)
+    }
+
+    /// Whether doubles say all of the numbers of the fields that `field` stands for.
+    pub(crate) fn has_decimals(&self, field: &FieldRef) -> bool {
+        let is_known = |(source, path): &(usize, Path)| {
+            let table = &self.sources[*source].table;
+            self.known.decimals.iter().any(|(other, of)| other == table && of == path)
+        };
+        !field.origins.is_empty() && field.origins.iter().all(is_known)
     }
 
     /// The known types of the fields that `field` stands for.

@@ -337,9 +337,10 @@ impl dyn Walk<'_> + '_ {
         });
         let is_sum = mixing == Mixing::Sum;
         if let (true, Some(field)) = (is_double, field) {
-            // From the texts, which are exact.
+            // From the texts, which are exact, unless the doubles are.
             self.resolver().need(&field, &NeedKind::Value { text: false });
-            *argument = self.resolver().field(&field, Rep::Json, context)?;
+            let rep = if self.resolver().has_decimals(&field) { Rep::Typed } else { Rep::Json };
+            *argument = self.resolver().field(&field, rep, context)?;
             function.name = ObjectName::from(vec![Ident::new(if is_sum { NUMBER_SUM } else { NUMBER_AVG })]);
             return Ok(Form::Typed);
         }
