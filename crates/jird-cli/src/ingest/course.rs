@@ -55,11 +55,33 @@ impl Course {
             say(&format!("note: {}: goes on where {} ended, under which name it was taken", id.name, known.name));
         }
         let mut reader = found.after(known.prefix.bytes, open)?;
-        if prefix.is_in_line() {
-            reader = line_end(reader, &known)?;
-        }
         let source = Source { number: known.source, id, events: known.events, takes_all: false };
-        Ok((Self { prefix, source: Some(source) }, reader))
+        let course = Self { prefix, source: Some(source) };
+        reader = course.line_end(reader)?;
+        Ok((course, reader))
+    }
+
+    /// Looks at the rest of a line that had no line feed when it was taken. Only blanks may follow.
+    pub(super) fn line_end(&self, mut reader: Reader) -> Result<Reader> {
+        if !self.is_in_line() {
+            return Ok(reader);
+        }
+        let mut read = Vec::new();
+        loop {
+            let (start, mut byte) = (read.len(), [0]);
+            if reader.read(&mut byte)? == 0 || byte[0] == b'\n' {
+                read.extend_from_slice(&byte[..usize::from(byte[0] == b'\n')]);
+                return Ok(Box::new(Cursor::new(read).chain(reader)));
+            }
+            read.push(byte[0]);
+            if !byte[0].is_ascii_whitespace() || start > 4096 {
+                let Place { bytes, lines } = self.place();
+                bail!(
+                    "line {} was taken as it was without its line feed, and has grown since; what follows byte {bytes} was not taken",
+                    lines + 1,
+                );
+            }
+        }
     }
 
     /// Whether a line has begun and not ended.
@@ -92,25 +114,5 @@ impl Course {
     /// Up to where it was taken.
     pub(super) fn place(&self) -> Place {
         Place { bytes: self.prefix.bytes(), lines: self.prefix.lines() }
-    }
-}
-
-/// Looks at the rest of a line that had no line feed when it was taken. Only blanks may follow.
-fn line_end(mut reader: Reader, known: &Checkpoint) -> Result<Reader> {
-    let mut read = Vec::new();
-    loop {
-        let (start, mut byte) = (read.len(), [0]);
-        if reader.read(&mut byte)? == 0 || byte[0] == b'\n' {
-            read.extend_from_slice(&byte[..usize::from(byte[0] == b'\n')]);
-            return Ok(Box::new(Cursor::new(read).chain(reader)));
-        }
-        read.push(byte[0]);
-        if !byte[0].is_ascii_whitespace() || start > 4096 {
-            bail!(
-                "line {} was taken as it was without its line feed, and has grown since; what follows byte {} was not taken",
-                known.prefix.lines + 1,
-                known.prefix.bytes
-            );
-        }
     }
 }

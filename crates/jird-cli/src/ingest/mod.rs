@@ -7,6 +7,7 @@ mod lines;
 mod once;
 mod take;
 mod tally;
+mod watch;
 
 use crate::input::{Counter, Input};
 use crate::limits::RecordArgs;
@@ -28,12 +29,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use take::Take;
 use tally::Tally;
+use watch::Watch;
 
 const EXAMPLES: &str = "\
 Examples:
   jird ingest shop-log events.ndjson
   jird ingest shop-log 2024-0*.ndjson.gz --on-error quarantine=bad.ndjson
   jird ingest shop-log events.ndjson --resume
+  jird ingest shop-log events.ndjson --watch
   tail -f events.ndjson | jird ingest shop-log --once Properties.RequestId
   jird ingest metrics samples.ndjson --time-field ts --column host,value --compression zstd
 
@@ -55,6 +58,7 @@ Exit codes: 0 all events were taken, 1 some lines were invalid, 2 not all events
 /// Load events into a store, which queries read with `--store`
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "options of the command line")]
 pub(crate) struct IngestArgs {
     /// The folder of the store; created if it does not exist
     store: PathBuf,
@@ -84,6 +88,10 @@ pub(crate) struct IngestArgs {
     /// Continue in each file where an earlier run ended, so that no event is taken twice
     #[arg(long)]
     resume: bool,
+    /// Keep running and load what programs append to the files, until a signal ends the command. A file that is renamed
+    /// and replaced, as log rotation does, is followed; files that do not exist yet are waited for. Implies --resume
+    #[arg(long)]
+    watch: bool,
     /// Skip an event if one in the store has the same value in this field
     #[arg(long, value_name = "FIELD")]
     once: Option<String>,
@@ -191,8 +199,10 @@ impl IngestArgs {
 pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let started = Instant::now();
     let inputs = Input::all(&args.files);
-    let resumed = args.resume.then(|| all_files(&inputs)).transpose()?;
     let patience = args.wait.patience()?;
+    let watchable = |input: &Input| if args.watch { watch::check(input) } else { Ok(()) };
+    inputs.iter().try_for_each(watchable)?;
+    let resumed = (args.resume || args.watch).then(|| all_files(&inputs, args.watch)).transpose()?;
     let store = args.store()?.with_patience(patience);
     let writer = store.writer(&args.writer_options());
     let writer = writer.map_err(|error| anyhow!("{}; no event was taken", args.wait.told(error)))?;
@@ -215,14 +225,21 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
         },
         resumed,
         threads: args.threads.map_or_else(threads, usize::from),
+        is_quiet: args.quiet,
         tally: Tally::default(),
         future: FutureTally::default(),
         is_broken: false,
         bytes: 0,
     };
     take.tally.tell_at_signals();
-    let outcome = Outcome::worst(inputs, |input| take.file(input, &read));
-    drop(progress);
+    let outcome = if args.watch {
+        let watch = Watch::new(&inputs, store.clone());
+        watch.run(&mut take, &read, || drop(progress)).unwrap_or_else(|error| Outcome::of_error(&error))
+    } else {
+        let outcome = Outcome::worst(inputs, |input| take.file(input, &read));
+        drop(progress);
+        outcome
+    };
     let Take { mut bad, bytes, tally, future, is_broken, once, .. } = take;
     tally.tell(args.quiet);
     once.iter().for_each(|once| once.tell(args.quiet));
@@ -253,8 +270,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
 /// What it means that events could not be sealed.
 const UNSEALED: &str = "all that was taken is in the log, and queries find it there; the next `jird ingest` or `jird store compact` makes a span of it";
 
-/// What identifies the inputs; each can be read from any offset.
-fn all_files(inputs: &[Input]) -> Result<Vec<Id>> {
+/// What identifies the inputs; each can be read from any offset. Some may not be there yet.
+fn all_files(inputs: &[Input], may_come: bool) -> Result<Vec<Id>> {
     let id = |input: &Input| {
         Id::of(input).with_context(|| {
             format!(
@@ -263,7 +280,8 @@ fn all_files(inputs: &[Input]) -> Result<Vec<Id>> {
             )
         })
     };
-    inputs.iter().map(id).collect()
+    let is_missing = |input: &&Input| may_come && input.path().is_some_and(|path| !path.exists());
+    inputs.iter().filter(|input| !is_missing(input)).map(id).collect()
 }
 
 fn threads() -> usize {

@@ -15,6 +15,13 @@ use jird_formats::files::{BadRecord, BadRecords, Reader, record_limit_hint};
 use jird_store::{Batch, Writer};
 use std::ops::ControlFlow;
 
+impl File {
+    /// How many bytes of its text were taken, by all runs.
+    pub(super) fn bytes(&self) -> u64 {
+        self.course.place().bytes
+    }
+}
+
 /// Takes files into a store.
 pub(super) struct Take<'w> {
     pub(super) writer: &'w Writer,
@@ -27,6 +34,7 @@ pub(super) struct Take<'w> {
     pub(super) bad: BadRecords,
     pub(super) check: Check<'w>,
     pub(super) threads: usize,
+    pub(super) is_quiet: bool,
     pub(super) tally: Tally,
     pub(super) future: FutureTally,
     /// Whether the store takes no more.
@@ -36,21 +44,31 @@ pub(super) struct Take<'w> {
 }
 
 /// A file that is taken.
-struct File {
+pub(super) struct File {
     name: String,
     course: Course,
     end: End,
+    /// Its number in the tally.
+    number: usize,
 }
 
 impl Take<'_> {
     /// Takes a file.
     pub(super) fn file(&mut self, input: &Input, read: &Counter) -> Result<Outcome> {
-        let (name, id) = (input.name(), Id::of(input));
-        let is_file = id.is_some();
         if self.is_broken {
-            self.tally.begin(name, is_file, Place::default());
+            self.tally.begin(input.name(), Id::of(input).is_some(), Place::default());
             return Ok(Outcome::Failed);
         }
+        let (mut file, reader) = self.begin(input, true, read)?;
+        self.rest(&mut file, reader, input.is_live())?;
+        Ok(Outcome::Fine)
+    }
+
+    /// Begins with a file, or goes on where an earlier run ended if that is wanted here and of this run. Also returns what is
+    /// to be taken.
+    pub(super) fn begin(&mut self, input: &Input, resumes: bool, read: &Counter) -> Result<(File, Reader)> {
+        let (name, id) = (input.name(), Id::of(input));
+        let is_file = id.is_some();
         let open = || -> Result<Reader> {
             let text = input.open(read)?;
             match text.encoding() {
@@ -59,19 +77,25 @@ impl Take<'_> {
             }
         };
         let sources = self.writer.sources();
-        let (course, reader) = match (id, &self.resumed) {
+        let (course, reader) = match (id, self.resumed.as_ref().filter(|_| resumes)) {
             (Some(id), Some(others)) => Course::resumed(&open, id, others, &sources).with_context(|| input.name())?,
             (id, _) => (Course::whole(id, &sources), open()?),
         };
-        self.tally.begin(name.clone(), is_file, course.place());
-        let mut file = File { name, course, end: End::Whole };
+        let number = self.tally.begin(name.clone(), is_file, course.place());
+        Ok((File { name, course, end: End::Short, number }, reader))
+    }
+
+    /// Takes what follows in a file.
+    pub(super) fn rest(&mut self, file: &mut File, reader: Reader, is_live: bool) -> Result<()> {
+        file.end = End::Whole;
+        self.tally.ended(file.number, End::Short);
         let pieces = StreamPieces::new(reader, self.check.record_limit);
-        let mut pieces = if input.is_live() { pieces.live() } else { pieces };
+        let mut pieces = if is_live { pieces.live() } else { pieces };
         loop {
-            self.pieces(&mut file, &mut pieces)?;
+            self.pieces(file, &mut pieces)?;
             let mut long = file.course.clone();
             let passed = pieces.skip_long_line_with(&mut |bytes| long.advance(bytes, 0));
-            if passed.with_context(|| input.name())?.is_none() {
+            if passed.with_context(|| file.name.clone())?.is_none() {
                 break;
             }
             if self.check.grows && long.is_in_line() {
@@ -80,10 +104,16 @@ impl Take<'_> {
             }
             self.note(&file.name, file.course.place(), &Wrong::too_long())?;
             file.course = long;
-            self.take(Batch::default(), &file.course)?;
+            self.take(Batch::default(), file)?;
         }
-        self.tally.ended(file.end);
-        Ok(Outcome::Fine)
+        self.tally.ended(file.number, file.end);
+        Ok(())
+    }
+
+    /// Takes what was appended to a file since, which is open. `from` is at the byte after the last one that was taken.
+    pub(super) fn appended(&mut self, file: &mut File, from: Reader) -> Result<()> {
+        let from = file.course.line_end(from).with_context(|| file.name.clone())?;
+        self.rest(file, from, false)
     }
 
     /// Takes the events of all pieces in order.
@@ -131,7 +161,7 @@ impl Take<'_> {
         if end > 0 {
             self.future.note(batch.times());
             file.course.advance(&piece[..end], batch.events());
-            self.take(batch, &file.course)?;
+            self.take(batch, file)?;
             self.bytes += end as u64;
         }
         match wrong.first() {
@@ -143,8 +173,9 @@ impl Take<'_> {
     }
 
     /// Puts events into the store, and with them how far their file was taken.
-    fn take(&mut self, batch: Batch, course: &Course) -> Result<()> {
-        let taken = self.tally.take(batch.events(), course.place(), || match course.checkpoint() {
+    fn take(&mut self, batch: Batch, file: &File) -> Result<()> {
+        let course = &file.course;
+        let taken = self.tally.take(file.number, batch.events(), course.place(), || match course.checkpoint() {
             Some(checkpoint) => self.writer.append_from(batch, &checkpoint),
             None => self.writer.append(batch),
         });

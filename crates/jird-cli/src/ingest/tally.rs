@@ -62,13 +62,23 @@ impl Tally {
         signals::first(move || tally.end());
     }
 
-    /// A file that nothing was taken from yet.
-    pub(super) fn begin(&self, name: String, is_file: bool, from: Place) {
-        self.state().files.push(FileTally { name, is_file, events: 0, from, to: from, end: End::Short });
+    /// A file that nothing was taken from yet. Returns its number.
+    pub(super) fn begin(&self, name: String, is_file: bool, from: Place) -> usize {
+        let files = &mut self.state().files;
+        // A watched file may be looked at several times before there is anything in it.
+        files.pop_if(|last| last.name == name && last.events == 0);
+        files.push(FileTally { name, is_file, events: 0, from, to: from, end: End::Short });
+        files.len() - 1
     }
 
-    /// Takes events of the last file, with `take`, up to a place.
-    pub(super) fn take<T, E>(&self, events: u64, to: Place, take: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    /// Takes events of a file, with `take`, up to a place.
+    pub(super) fn take<T, E>(
+        &self,
+        number: usize,
+        events: u64,
+        to: Place,
+        take: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut state = self.state();
         while state.is_ending {
             state = self.0.1.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +89,7 @@ impl Tally {
         let mut state = self.state();
         state.is_taking = false;
         if result.is_ok()
-            && let Some(file) = state.files.last_mut()
+            && let Some(file) = state.files.get_mut(number)
         {
             (file.events, file.to) = (file.events + events, to);
         }
@@ -88,9 +98,9 @@ impl Tally {
         result
     }
 
-    /// How the last file ended.
-    pub(super) fn ended(&self, end: End) {
-        if let Some(file) = self.state().files.last_mut() {
+    /// How a file ended.
+    pub(super) fn ended(&self, number: usize, end: End) {
+        if let Some(file) = self.state().files.get_mut(number) {
             file.end = end;
         }
     }
@@ -149,15 +159,15 @@ mod tests {
     #[test]
     fn what_is_told_is_what_was_taken() {
         let tally = Tally::default();
-        tally.begin("a".into(), true, Place { bytes: 4, lines: 2 });
-        tally.take(2, Place { bytes: 8, lines: 4 }, || Ok::<_, ()>(())).unwrap();
-        assert!(tally.take(5, Place { bytes: 90, lines: 9 }, || Err::<(), ()>(())).is_err());
+        let number = tally.begin("a".into(), true, Place { bytes: 4, lines: 2 });
+        tally.take(number, 2, Place { bytes: 8, lines: 4 }, || Ok::<_, ()>(())).unwrap();
+        assert!(tally.take(number, 5, Place { bytes: 90, lines: 9 }, || Err::<(), ()>(())).is_err());
         let words = tally.state().files[0].words();
         assert_eq!(
             words,
             "a: 2 events taken after byte 4 up to line 4, byte 8, and nothing after that; --resume goes on from there"
         );
-        tally.ended(End::Whole);
+        tally.ended(number, End::Whole);
         assert_eq!(tally.state().files[0].words(), "a: 2 events taken after byte 4 to the end (line 4, byte 8)");
     }
 }

@@ -23,7 +23,7 @@ const BEFORE: [(&str, &str); 1] =
     [("after correcting them there", r#"sed -i 's/"raw":.*/"raw":"{\\"id\\":2}"}/' bad.ndjson"#)];
 
 /// Commands that go on until they are ended.
-const ENDLESS: [&str; 2] = ["jird serve ", "jird store tail "];
+const ENDLESS: [&str; 3] = ["jird serve ", "jird store tail ", "jird ingest shop-log events.ndjson --watch"];
 
 #[test]
 fn every_example_of_every_command_runs() {

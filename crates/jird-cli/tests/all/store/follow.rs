@@ -15,13 +15,13 @@ const JIRD: &str = env!("CARGO_BIN_EXE_jird");
 const LONG: Duration = Duration::from_secs(30);
 
 /// A command that runs, and the lines that it prints.
-struct Running {
+pub(super) struct Running {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Running {
-    fn start(folder: &Folder, args: &[&str]) -> Self {
+    pub(super) fn start(folder: &Folder, args: &[&str]) -> Self {
         let mut command = Command::new(JIRD);
         command.args(args).current_dir(&folder.0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -38,7 +38,7 @@ impl Running {
     }
 
     /// Ends it with Ctrl-C: its exit code, and what it said.
-    fn interrupted(mut self) -> (Option<i32>, String) {
+    pub(super) fn interrupted(mut self) -> (Option<i32>, String) {
         let kill = format!("kill -INT {}", self.child.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
         let begun = Instant::now();
@@ -49,8 +49,14 @@ impl Running {
         (status.code(), said)
     }
 
+    /// Ends it at once.
+    pub(super) fn killed(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// How it ends by itself.
-    fn ended(mut self) -> (Option<i32>, String) {
+    pub(super) fn ended(mut self) -> (Option<i32>, String) {
         let begun = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
             assert!(begun.elapsed() < LONG, "it does not end");

@@ -10,6 +10,7 @@ mod follow;
 mod future;
 mod resume;
 mod trouble;
+mod watch;
 
 use crate::folder::{Folder, gzip, words};
 
@@ -249,6 +250,43 @@ fn columns_answer_where_a_query_looks_at_nothing_else() {
     let (_, said, _) = folder.query(&["select sum(Level) as n", "--store", "log"], b"");
     let (_, of_file, _) = folder.query(&["select sum(Level) as n", "a.ndjson"], b"");
     assert_eq!(said.replace("log", "a.ndjson"), of_file);
+}
+
+#[test]
+fn sums_of_columns_are_those_of_the_texts() {
+    let number = |index: u32, more: &str| match index % 9 {
+        0 => "0.1".to_owned(),
+        1 => "1.50".to_owned(),
+        2 => format!("{index}"),
+        3 => "-2.5e-7".to_owned(),
+        4 => "null".to_owned(),
+        5 => format!("{index}.{}", index * 7919),
+        6 => "-0.0".to_owned(),
+        7 if index % 90 == 7 => more.to_owned(),
+        _ => "9007199254740992".to_owned(),
+    };
+    // The last one is not what is written for any double.
+    for (name, more, rep) in [("decimals", "0.3", "typed"), ("digits", "0.30000000000000000001", "json")] {
+        let line = |index| format!("{{\"@t\":{index},\"n\":{},\"g\":\"{}\"}}\n", number(index, more), index % 4);
+        let lines: String = (0..4000).map(line).chain(["{\"@t\":1,\"g\":\"0\"}\n".to_owned()]).collect();
+        let folder = Folder::new(&format!("sums-{name}")).with("a.ndjson", lines);
+        fine(&folder, "ingest", &["log", "a.ndjson"]);
+        fine(&folder, "store", &["compact", "log"]);
+        for sql in [
+            "select sum(n) as s, avg(n) as a, sum(distinct n) as d",
+            "select g, sum(n) as s, avg(n) as a from stream group by g order by g",
+            "select g, avg(n) as a from stream where n > 0.1 and n < 1e15 group by g order by g",
+            "select count(*) as c where n >= 0.1 and n < 0.30000000000000000001 or n = 1.5",
+            "select count(*) as c where n in (0.10, 9007199254740992.0, -25e-8)",
+            "select n where n > 0.1 and n < 2 limit 5",
+        ] {
+            let of_file = folder.query(&[sql, "a.ndjson"], b"");
+            let of_store = folder.query(&[sql, "--store", "log"], b"");
+            assert_eq!(of_store, of_file, "{name}: {sql}");
+        }
+        let explained = fine(&folder, "query", &["explain select sum(n) as s", "--store", "log"]);
+        assert!(explained.contains(&format!("(stream.{rep}:/n")), "{name}: {explained}");
+    }
 }
 
 #[test]

@@ -1,0 +1,200 @@
+//! `jird ingest --watch`: what programs append is there once, however files are rotated and the command ends.
+#![cfg(all(feature = "convert", unix))]
+
+use super::follow::Running;
+use super::jird;
+use crate::folder::{Folder, gzip};
+use jird_store::{Store, Window};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Nothing takes as long, even if other tests run.
+const LONG: Duration = Duration::from_secs(30);
+
+/// All events of the store, in the order of their times.
+fn stored(folder: &Folder) -> Vec<String> {
+    let Ok(store) = Store::open(&folder.0.join("log")) else { return Vec::new() };
+    let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+    let (mut all, mut lines) = (Vec::new(), Vec::new());
+    for block in text.blocks() {
+        text.read(block, None, &mut lines).unwrap();
+        all.extend(String::from_utf8(lines.clone()).unwrap().lines().map(str::to_owned));
+    }
+    all
+}
+
+fn event(number: u64) -> String {
+    format!("{{\"@t\":{number},\"pad\":\"{}\"}}", "x".repeat((number * 31 % 300) as usize))
+}
+
+#[track_caller]
+fn wait_for_count(folder: &Folder, wanted: u64) {
+    let begun = Instant::now();
+    while (stored(folder).len() as u64) < wanted {
+        assert!(begun.elapsed() < LONG, "{} of {wanted} events", stored(folder).len());
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[track_caller]
+fn wait_for(folder: &Folder, wanted: u64) {
+    wait_for_count(folder, wanted);
+    assert_eq!(stored(folder), (0..wanted).map(event).collect::<Vec<_>>());
+}
+
+fn add(folder: &Folder, name: &str, text: &str) {
+    let mut file = OpenOptions::new().append(true).create(true).open(folder.0.join(name)).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+/// A program that writes events, sometimes half a line, and the log rotation that it knows nothing of.
+struct Source<'f> {
+    folder: &'f Folder,
+    file: fs::File,
+    rotations: u32,
+    next: u64,
+    /// What it has yet to write of a line.
+    rest: String,
+}
+
+impl<'f> Source<'f> {
+    fn new(folder: &'f Folder) -> Self {
+        let file = fs::File::create(folder.0.join("app.ndjson")).unwrap();
+        Self { folder, file, rotations: 0, next: 0, rest: String::new() }
+    }
+
+    fn write(&mut self, count: u64, cut: usize) {
+        let mut text = std::mem::take(&mut self.rest);
+        for _ in 0..count {
+            text += &(event(self.next) + "\n");
+            self.next += 1;
+        }
+        self.rest = text.split_off(text.len() - cut.min(text.len()));
+        self.file.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Renames the file under its writer, which writes some more to it before it opens the name again.
+    fn rotate(&mut self) {
+        self.rotations += 1;
+        let name = self.folder.0.join("app.ndjson");
+        fs::rename(&name, self.folder.0.join(format!("app.ndjson.{}", self.rotations))).unwrap();
+        self.write(3, 0);
+        if self.rotations.is_multiple_of(2) {
+            thread::sleep(Duration::from_millis(250));
+        }
+        self.file = fs::File::create(name).unwrap();
+    }
+}
+
+#[test]
+fn what_is_appended_is_there_once_through_rotations_and_ends() {
+    let folder = Folder::new("watch");
+    let mut source = Source::new(&folder);
+    let args = ["ingest", "log", "app.ndjson", "--watch", "--threads", "2"];
+    for round in 0..8 {
+        let watch = Running::start(&folder, &args);
+        for step in 0..6 {
+            source.write(1 + (round * 7 + step * 11) % 40, [0, 5, 1, 0, 40, 2][(round + step) as usize % 6]);
+            if (round + step) % 4 == 3 {
+                // Of what is renamed while nothing watches, only files that are named are taken.
+                source.write(0, 0);
+                wait_for(&folder, source.next);
+                source.rotate();
+            }
+        }
+        source.write(0, 0);
+        wait_for(&folder, source.next);
+        if round % 2 == 0 {
+            let (code, said) = watch.interrupted();
+            assert_eq!(code, Some(130), "{said}");
+            assert!(said.contains("app.ndjson: ") && said.contains(" to the end (line "), "{said}");
+        } else {
+            watch.killed();
+        }
+        // Written while nothing watches.
+        source.write(2, 0);
+    }
+    let watch = Running::start(&folder, &args);
+    wait_for(&folder, source.next);
+    watch.killed();
+    assert!(source.rotations > 8, "{}", source.rotations);
+}
+
+#[test]
+fn files_that_come_later_are_waited_for_and_those_that_shrink_are_taken_again() {
+    let folder = Folder::new("watch-later");
+    let watch = Running::start(&folder, &["ingest", "log", "a.ndjson", "b.ndjson", "--watch"]);
+    thread::sleep(Duration::from_millis(300));
+    add(&folder, "b.ndjson", "");
+    thread::sleep(Duration::from_millis(300));
+    add(&folder, "b.ndjson", &(event(0) + "\n" + &event(1)));
+    wait_for(&folder, 2);
+    add(&folder, "b.ndjson", "\n");
+    add(&folder, "a.ndjson", &(event(2) + "\n"));
+    wait_for(&folder, 3);
+    // As `copytruncate` of logrotate does, with a shorter text, and with a longer one before anything looks at the file.
+    fs::write(folder.0.join("a.ndjson"), event(3).replace('x', "") + "\n").unwrap();
+    wait_for_count(&folder, 4);
+    fs::write(folder.0.join("b.ndjson"), (4..9).map(|number| event(number) + "\n").collect::<String>()).unwrap();
+    wait_for_count(&folder, 9);
+    // With a pause, and the same first line.
+    fs::write(folder.0.join("a.ndjson"), "").unwrap();
+    thread::sleep(Duration::from_millis(700));
+    add(&folder, "a.ndjson", &(event(3).replace('x', "") + "\n"));
+    wait_for_count(&folder, 10);
+    add(&folder, "a.ndjson", &(event(3).replace('x', "") + "\n"));
+    wait_for_count(&folder, 11);
+    let (code, said) = watch.interrupted();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("watching 2 files, 2 not there yet; a signal such as Ctrl-C ends the command"), "{said}");
+    for name in ["a", "b"] {
+        let note = format!("note: {name}.ndjson: was emptied or overwritten, and is taken from its beginning");
+        assert!(said.contains(&note), "{said}");
+    }
+}
+
+#[test]
+fn a_compressed_file_that_grows_is_taken_on() {
+    let folder = Folder::new("watch-gzip").with("a.gz", gzip(&(event(0) + "\n")));
+    let watch = Running::start(&folder, &["ingest", "log", "a.gz", "--watch", "--quiet"]);
+    wait_for(&folder, 1);
+    let mut file = OpenOptions::new().append(true).open(folder.0.join("a.gz")).unwrap();
+    file.write_all(&gzip(&(event(1) + "\n"))).unwrap();
+    wait_for(&folder, 2);
+    watch.killed();
+}
+
+#[test]
+fn a_bad_line_ends_it_or_is_set_aside() {
+    let folder = Folder::new("watch-bad");
+    add(&folder, "a.ndjson", &(event(0) + "\n"));
+    let watch = Running::start(&folder, &["ingest", "log", "a.ndjson", "--watch"]);
+    wait_for(&folder, 1);
+    add(&folder, "a.ndjson", &("{bad\n".to_owned() + &event(1) + "\n"));
+    let (code, said) = watch.ended();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("a.ndjson:2:2: ") && said.contains("up to line 1"), "{said}");
+    let args = ["ingest", "log", "a.ndjson", "--watch", "--on-error", "quarantine=bad.ndjson"];
+    let watch = Running::start(&folder, &args);
+    wait_for(&folder, 2);
+    add(&folder, "a.ndjson", &("[\n".to_owned() + &event(2) + "\n"));
+    wait_for(&folder, 3);
+    assert_eq!(fs::read_to_string(folder.0.join("bad.ndjson")).unwrap().lines().count(), 2);
+    watch.killed();
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused_before_anything_is_taken() {
+    let folder = Folder::new("watch-refused").with("a.ndjson", "{}\n");
+    fs::create_dir(folder.0.join("sub")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.0.join("pipe")).status().unwrap().success());
+    for name in ["-", "sub", "pipe", "https://127.0.0.1:1/a.ndjson"] {
+        let (_, said, code) = jird(&folder, "ingest", &["log", "a.ndjson", name, "--watch"], b"");
+        assert_eq!(code, 2);
+        assert!(said.contains("--watch needs the names of files, not pipes, folders or URLs"), "{said}");
+        assert!(!folder.0.join("log").exists());
+    }
+}
