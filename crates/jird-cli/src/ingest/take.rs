@@ -15,13 +15,6 @@ use jird_formats::files::{BadRecord, BadRecords, Reader, record_limit_hint};
 use jird_store::{Batch, Writer};
 use std::ops::ControlFlow;
 
-impl File {
-    /// How many bytes of its text were taken, by all runs.
-    pub(super) fn bytes(&self) -> u64 {
-        self.course.place().bytes
-    }
-}
-
 /// Takes files into a store.
 pub(super) struct Take<'w> {
     pub(super) writer: &'w Writer,
@@ -50,6 +43,13 @@ pub(super) struct File {
     end: End,
     /// Its number in the tally.
     number: usize,
+}
+
+impl File {
+    /// How many bytes of its text were taken, by all runs.
+    pub(super) fn bytes(&self) -> u64 {
+        self.course.place().bytes
+    }
 }
 
 impl Take<'_> {

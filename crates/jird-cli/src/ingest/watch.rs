@@ -196,7 +196,7 @@ fn plain(path: &Path) -> Result<Option<fs::File>> {
 struct Tidy {
     store: Store,
     next: Instant,
-    /// The number of spans after the last compaction.
+    /// The least number of spans since the last compaction.
     spans: u64,
     work: Option<JoinHandle<Result<Compacted, Error>>>,
 }
@@ -221,11 +221,14 @@ impl Tidy {
                     self.next = Instant::now() + REST;
                 }
             }
-            None if self.store.size().is_ok_and(|size| size.spans >= self.spans.min(size.spans) + SPANS) => {
-                let store = self.store.clone();
-                self.work = Some(thread::spawn(move || store.compact(Extent::Equals)));
+            None => {
+                let Ok(size) = self.store.size() else { return };
+                self.spans = self.spans.min(size.spans);
+                if size.spans >= self.spans + SPANS {
+                    let store = self.store.clone();
+                    self.work = Some(thread::spawn(move || store.compact(Extent::Equals)));
+                }
             }
-            None => {}
         }
     }
 }
