@@ -30,29 +30,29 @@ def scan(
     threads=None,
     progress=None,
 ):
-    """Reads files of lines of JSON (NDJSON), also compressed ones, on all cores.
+    """Reads NDJSON files, compressed or not, on all cores.
 
-    The result is iterated: it gives dicts, or with `type` values of that type, as of `loads`. It is also a stream of
-    Arrow batches: pyarrow.table(scan), polars.DataFrame(scan) and DuckDB take it as it is. Each use reads anew.
+    Iterating over the result gives dicts, or values of `type`, as `loads` makes them. The result is also a stream of
+    Arrow batches: pyarrow.table(scan), polars.DataFrame(scan) and DuckDB take it as it is. Each use reads the files again.
 
-    Where an object has a key several times, the first counts, in conditions, columns and values alike, and also in
-    `query`; with `loads` it is the last. In columns, a record that is not an object is the column "value".
+    If an object has a key several times, the first one counts, in conditions, columns and values, and in `query`; with
+    `loads` the last one does. In columns, a record that is not an object is the column "value".
 
     paths      a path or pattern such as "logs/*.ndjson", or a list of them
-    range      (start, end): of one plain file only the lines whose first byte is from the offset start to before end
-    columns    keys, such as "Level" or "user.name"; all without them
+    range      (start, end), for one uncompressed file: only lines that begin at byte offsets from start to end, end excluded
+    columns    keys to read, such as "Level" or "user.name"; default: all
     where      a condition as in SQL: "Level = 'Error' and Elapsed > 200"
-    types      types of columns of Arrow: {"id": int, "price": float, "tags": "json"}; others are found in the values.
-               "any" is a text of every value: the content of strings, and the JSON text of all else. "offset" is the
-               offset of the record in its file
-    on_error   "stop", "skip" or "quarantine=FILE": what happens at a line that is not JSON, and in streams of Arrow at a
-               record with a value that is not of its type in `types`
-    progress   a callable, told as progress(done, all) of bytes, at most ten times a second and at the end; `all` is None
-               if a file is compressed or a pipe. What it raises ends the scan. It is called in the thread that began
-               the scan; another thread that reads the stream of Arrow does not call it
+    types      Arrow types of columns: {"id": int, "price": float, "tags": "json"}; other types are inferred from the values.
+               "any" is a text of any value: strings as they are, everything else as JSON. "offset" is the offset of the
+               record in its file
+    on_error   "stop", "skip" or "quarantine=FILE": what to do about a line that is not JSON, and in Arrow streams about a
+               record with a value that does not have its type in `types`
+    progress   called as progress(done, all), in bytes, at most ten times a second and at the end; `all` is None if a file
+               is compressed or a pipe. An exception that it raises ends the scan. It is called in the thread that
+               started the scan; another thread that reads the Arrow stream does not call it
 
     Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns. An iterator that
-    was begun before a fork raises RuntimeError in the child; begin another one there.
+    was started before a fork raises RuntimeError in the child process: start another one there.
     """
     if on_error not in ("stop", "skip") and not on_error.startswith(("quarantine=", "quarantine+=")):
         raise ValueError(f'on_error is "stop", "skip" or "quarantine=FILE", not {on_error!r}')
@@ -118,11 +118,11 @@ def convert(
     limit      at most this many records
     append     adds to an existing table; `replace` replaces it
     on_error   "stop", "skip" or "quarantine=FILE"
-    progress   a callable, told as progress(read, all) of bytes of the sources, about ten times a second, and at the end;
-               `all` is None if nobody knows. What it raises stops the work
+    progress   called as progress(read, all), in bytes of the sources, about ten times a second and at the end; `all` is None
+               if it is not known. An exception that it raises stops the conversion
 
-    The work is done in a process of its own, so that other threads go on, and Ctrl-C leaves nothing half-written.
-    Raises ValueError if the data are not as asked, and OSError if the work could not be done.
+    The conversion runs in a separate process: other threads keep running, and Ctrl-C leaves no half-written file.
+    Raises ValueError if the data are not what the arguments say, and OSError if files cannot be read or written.
     """
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     options = {

@@ -1,4 +1,4 @@
-"""Where the program `jird` with SQL is: it is no part of this package."""
+"""Finds the program `jird` with SQL, which is not a part of this package."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def installed():
 
 
 def program():
-    """The program; if it is not installed beside this package, a `jird` on the path that is no script."""
+    """The program; if it is not installed with this package, a `jird` on the path that is not a script."""
     found = installed()
     if found is not None:
         return found

@@ -18,7 +18,7 @@ class Query(_jird.Query, Tabular):
     __slots__ = ("_call", "sql")
 
     def explain(self):
-        """How the query is answered, as a text: what is read of the files, and DataFusion's plan."""
+        """How the query runs, as a text: what is read of the files, and DataFusion's plan."""
         done = subprocess.run(
             [self._call[0], "query", *_arguments("explain " + self.sql, self._call[1])],
             stdin=subprocess.DEVNULL,
@@ -46,20 +46,21 @@ def query(
     source_format=None,
     threads=None,
 ):
-    """Answers a question in SQL about files of NDJSON, JSON, CSV, Parquet, Arrow and SQLite, and about event stores.
+    """Runs a query in SQL over NDJSON, JSON, CSV, Parquet, Arrow and SQLite files, and over event stores.
 
-    The result is iterated: it gives dicts, or with `type` values of that type, as of `loads`. It is also a stream of
-    Arrow batches: pyarrow.table(result), polars.DataFrame(result) and DuckDB take it as it is. Each use asks anew.
+    Iterating over the result gives dicts, or values of `type`, as `loads` makes them. The result is also a stream of
+    Arrow batches: pyarrow.table(result), polars.DataFrame(result) and DuckDB take it as it is. Each use runs the query
+    again.
 
     sql            such as "select Level, count(*) as n group by Level"; without `from` it reads all files
     paths          a path or pattern such as "logs/*.ndjson", a folder or store, or a list of them: the table `stream`
-    since, until   of stores: the time of the events, such as "2024-03-05" or "1h", or a datetime
+    since, until   for stores: the time of the events, such as "2024-03-05" or "1h", or a datetime
     records        which values of JSON documents are records: "/items/*"
-    on_error       "stop", "skip" or "quarantine=FILE": what happens at a line that is not JSON
-    source_format  "ndjson", "json", "csv", "tsv", "sqlite", "parquet" or "arrow"; found by name and content without it
+    on_error       "stop", "skip" or "quarantine=FILE": what to do about a line that is not JSON
+    source_format  "ndjson", "json", "csv", "tsv", "sqlite", "parquet" or "arrow"; default: detected by name and content
 
-    It is answered by the program `jird` in a process of its own, which pip install 'jird[query]' brings.
-    Raises ImportError if it is not there, and when the result is used QueryError, which is a ValueError.
+    The query runs in a separate process: the program `jird`, which pip install 'jird[query]' installs.
+    Raises ImportError if that is missing. Using the result raises QueryError, a ValueError, if the query fails.
     """
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     paths = [os.fspath(path) for path in paths]

@@ -31,9 +31,9 @@ _STORED = {
 class Sqlite:
     """An SQLite database: `jird.Sqlite("tasks.db").table(Task).insert(tasks)`.
 
-    A process of its own opens it, for as long as each call takes. So the program may have it open by any other library,
-    and see its locks: a call that waits for one longer than `timeout` seconds raises sqlite3.OperationalError, "database
-    is locked".
+    A separate process opens the database for each call. So your program may have it open through any other library,
+    whose locks are respected: a call that waits for one longer than `timeout` seconds raises sqlite3.OperationalError,
+    "database is locked".
     """
 
     def __init__(self, path, *, timeout=5.0):
@@ -52,10 +52,10 @@ class Sqlite:
             writer.ask({**self._asked, **request})
 
     def table(self, type, name=None, *, key=()):
-        """The table for a class, with a column for each of its fields; made if the database has none of this name.
+        """The table for a class, with a column for each of its fields; created if the database has no table of this name.
 
         type    a dataclass, TypedDict, NamedTuple, Struct or other class with annotations, as `loads` takes it
-        name    of the table; without it that of the class
+        name    of the table; default: that of the class
         key     the columns of the primary key: one integer column becomes the row number
 
         int and bool are INTEGER, float is REAL, str, dates, times and UUID are TEXT, bytes are BLOB; lists, dicts and
@@ -100,14 +100,14 @@ class Table:
     def insert(self, objects, /):
         """Inserts objects, in one transaction: all of them or none. Returns how many there were.
 
-        An object is an instance with the attributes of the class, a dict or a tuple. What SQLite has no type for is
-        written as `dumps` writes it.
+        An object is an instance with the attributes of the class, a dict or a tuple. Values for which
+        SQLite has no type are written as `dumps` writes them.
         """
         objects = iter(objects)
         return self._insert(_frames(objects, self._names), {"columns": self._columns})
 
     def insert_arrow(self, stream, /):
-        """Inserts the rows of a stream of Arrow (what has `__arrow_c_stream__`), in one transaction. Returns how many
+        """Inserts the rows of an Arrow stream (an object with `__arrow_c_stream__`), in one transaction. Returns how many
         there were.
         """
         return self._insert(_jird.Frames(stream, self._columns), {})

@@ -16,7 +16,7 @@ class Store(_jird.Store):
     __slots__ = ()
 
     def append(self, event):
-        """Appends an event: any value that `dumps` writes, or JSON as bytes or str. Queries from now on find it.
+        """Appends an event: any value that `dumps` writes, or JSON as bytes or str. Queries find it from now on.
 
         Raises JSONDecodeError if a text is not JSON, and JSONEncodeError if a value cannot be written.
         """
@@ -56,19 +56,19 @@ class Store(_jird.Store):
 
 
 def open_store(path, *, create=True, time_field=None, columns=None, compression=None, sync="interval"):
-    """Opens an event store, a folder that is safe from crashes, or makes it if there is none.
+    """Opens an event store, a crash-safe folder of events, or creates it.
 
     path         the folder
-    create       whether it may be made
-    time_field   of a new store: where an event has its time, such as "@t", which it is without this
+    create       whether to create the store if it does not exist
+    time_field   for a new store: the field that holds the time of an event; default: "@t"
     columns      for a new store: fields to store as columns, too; [] for none. By default those with numbers,
                  booleans, or texts that repeat
-    compression  of a new store: "none", "lz4" or "zstd"
-    sync         when events are on disk: "batch" when commit returns, "interval" within 200 ms, "none" when the system
-                 likes
+    compression  for a new store: "none", "lz4" or "zstd"
+    sync         when events are on disk: "batch" when commit returns, "interval" within 200 ms, "none" when the operating
+                 system writes them
 
-    The store has one writer at a time, which it is from the first event until `close` or the end of a `with`. A child
-    made by fork opens it again: there it raises RuntimeError.
+    A store has one writer at a time: this object, from its first event until `close` or the end of a `with`. A child
+    process made by fork must open the store again: using this object there raises RuntimeError.
     Raises FileNotFoundError, FileExistsError if something else is there, BlockingIOError if there is another writer,
     and ValueError if the store was made with other settings.
     """

@@ -9,7 +9,7 @@ _SHOWN_CHARACTERS = 60
 
 
 class Tabular:
-    """What is iterated and has `__arrow_c_stream__`. Each use reads, or asks, anew."""
+    """Results that are iterated and have `__arrow_c_stream__`. Each use reads the files, or runs the query, again."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 """The process that writes databases.
 
-The program that uses jird may have a database open by a library of its own, such as sqlite3. Locks belong to processes,
+The program that uses jird may have a database open through another library, such as sqlite3. Locks belong to processes,
 and two copies of SQLite in one process do not see each other's. So jird never opens a database in this process, not even
 to look at it. Another process gets the rows over a socket, as `src/database/mod.rs` says, and has the database open for
 as long as one request takes.
