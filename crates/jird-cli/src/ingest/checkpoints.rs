@@ -8,7 +8,7 @@ use jird_formats::files::{FileId, Reader};
 use jird_store::{Checkpoint, Prefix, Sources};
 use std::fs;
 use std::io::{self, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What identifies a file, besides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +26,13 @@ impl Id {
         if let Input::Url { .. } = input {
             return Some(Self { name: path.display().to_string(), file: None });
         }
+        Some(Self::at(path, FileId::of_file(path)))
+    }
+
+    /// That of a file of this machine.
+    pub(super) fn at(path: &Path, file: Option<FileId>) -> Self {
         let name = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Some(Self { name: name.display().to_string(), file: number_of(path) })
+        Self { name: name.display().to_string(), file: file.map(|FileId(device, file)| (device, file)) }
     }
 
     fn is_file_of(&self, known: &Checkpoint) -> bool {
@@ -107,8 +112,15 @@ impl Checkpoints {
         best.map(|best| self.matches.swap_remove(best))
     }
 
-    /// Refuses a file that is not what was taken under its name or number, unless it is clearly another one.
-    pub(super) fn refuse_changed(&self, id: &Id, sources: &Sources) -> Result<()> {
+    /// The furthest checkpoint of this very file.
+    pub(super) fn take_own(&mut self, id: &Id) -> Option<(Checkpoint, Prefix)> {
+        let own = self.matches.iter().rposition(|(known, _)| id.is_file_of(known))?;
+        Some(self.matches.swap_remove(own))
+    }
+
+    /// Refuses a file that is not what was taken under its name or number, unless it is clearly another one, or is to be
+    /// taken whole all the same.
+    pub(super) fn refuse_changed(&self, id: &Id, takes_changed: bool, sources: &Sources) -> Result<()> {
         for (known, change) in &self.changed {
             let (bytes, events) = (known.prefix.bytes, known.events);
             let what = match change {
@@ -120,6 +132,10 @@ impl Checkpoints {
                 }
                 Change::Replaced => continue,
             };
+            if takes_changed {
+                say(&format!("note: {}: is not what was taken of it before ({what}), and is taken whole", id.name));
+                continue;
+            }
             bail!(
                 "{bytes} bytes with {events} events were taken from it before, and {what}: jird cannot tell which of its events are new; leave out --resume to take all of them"
             );
@@ -174,6 +190,19 @@ fn is_elsewhere(known: &Checkpoint, id: &Id, others: &[Id]) -> bool {
     let is_moved = |path: &Path| path != own && number_of(path) == Some(file) && begins_like(path, known);
     let entries = || own.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     others.iter().any(|other| is_moved(Path::new(&other.name))) || entries().any(|entry| is_moved(&entry.path()))
+}
+
+/// The files in the same folder that had this name when they were taken, have another one now, and have grown since.
+pub(super) fn renamed(id: &Id, sources: &Sources) -> Vec<PathBuf> {
+    let had_name = |known: &&Checkpoint| known.name == id.name && known.file.is_some() && known.file != id.file;
+    let known: Vec<&Checkpoint> = sources.checkpoints().iter().filter(had_name).collect();
+    let folder = Path::new(&id.name).parent().filter(|_| !known.is_empty());
+    let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let has_grown = |path: &PathBuf| {
+        let (file, len) = (number_of(path), path.metadata().map_or(0, |data| data.len()));
+        known.iter().any(|known| known.file == file && known.prefix.bytes < len && begins_like(path, known))
+    };
+    entries.map(|entry| entry.path()).filter(has_grown).collect()
 }
 
 /// Whether a file has the first line of a checkpoint's. The number of a file that is gone may be that of another.

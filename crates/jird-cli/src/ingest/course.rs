@@ -35,7 +35,7 @@ impl Course {
     }
 
     /// Goes on where an earlier run ended. Reads what that run read, and compares it. Also returns the rest. `others`
-    /// are the files that this run takes besides.
+    /// are the files that this run takes besides. A file that is not what was taken is refused, or taken whole with a note.
     ///
     /// # Errors
     /// The file is not what was taken, so that what is new in it cannot be known; also those of reading.
@@ -43,21 +43,43 @@ impl Course {
         open: &dyn Fn() -> Result<Reader>,
         id: Id,
         others: &[Id],
+        takes_changed: bool,
         sources: &Sources,
     ) -> Result<(Self, Reader)> {
         let mut found = Checkpoints::search(open, &id, sources)?;
         let Some((known, prefix)) = found.take_best(&id, others) else {
-            found.refuse_changed(&id, sources)?;
+            found.refuse_changed(&id, takes_changed, sources)?;
             let source = Source { number: sources.next(), id, events: 0, takes_all: false };
             return Ok((Self { prefix: Prefix::default(), source: Some(source) }, open()?));
         };
         if known.name != id.name {
             say(&format!("note: {}: goes on where {} ended, under which name it was taken", id.name, known.name));
         }
-        let mut reader = found.after(known.prefix.bytes, open)?;
+        Self::after(found, &known, prefix, id, open)
+    }
+
+    /// Goes on where this file was taken up to, under any name. Another file is taken whole, even if it begins as one that
+    /// was taken.
+    pub(super) fn of_file(open: &dyn Fn() -> Result<Reader>, id: Id, sources: &Sources) -> Result<(Self, Reader)> {
+        let mut found = Checkpoints::search(open, &id, sources)?;
+        let Some((known, prefix)) = found.take_own(&id) else {
+            let source = Source { number: sources.next(), id, events: 0, takes_all: false };
+            return Ok((Self { prefix: Prefix::default(), source: Some(source) }, open()?));
+        };
+        Self::after(found, &known, prefix, id, open)
+    }
+
+    fn after(
+        found: Checkpoints,
+        known: &Checkpoint,
+        prefix: Prefix,
+        id: Id,
+        open: &dyn Fn() -> Result<Reader>,
+    ) -> Result<(Self, Reader)> {
+        let reader = found.after(known.prefix.bytes, open)?;
         let source = Source { number: known.source, id, events: known.events, takes_all: false };
         let course = Self { prefix, source: Some(source) };
-        reader = course.line_end(reader)?;
+        let reader = course.line_end(reader)?;
         Ok((course, reader))
     }
 

@@ -100,12 +100,12 @@ pub(super) fn prepare(piece: StreamPiece, check: &Check<'_>) -> Prepared {
 }
 
 /// The length of a piece without a last line that may still be growing: one that has no line feed, unless it is a value
-/// whose end shows, to which nothing can be added.
+/// whose end shows, to which nothing can be added. Blanks alone may be the beginning of a value's line.
 fn whole_lines(piece: &[u8]) -> usize {
     let start = memchr::memrchr(b'\n', piece).map_or(0, |end| end + 1);
     let last = piece[start..].trim_ascii();
     let shows_its_end = !last.last().is_some_and(u8::is_ascii_digit) && jird::validate(last).is_ok();
-    if last.is_empty() || shows_its_end { piece.len() } else { start }
+    if shows_its_end { piece.len() } else { start }
 }
 
 /// The same lines, with blanks in place of those that are longer than the limit, which are `wrong`; `None` if there are
@@ -142,7 +142,8 @@ mod tests {
             ("\"x\"", 3),
             ("true", 4),
             ("tru", 0),
-            ("1\n  ", 4),
+            ("1\n  ", 2),
+            ("  ", 0),
             ("1\n{\"a\":1}x", 2),
             ("1e5", 0),
         ] {

@@ -233,8 +233,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     };
     take.tally.tell_at_signals();
     let outcome = if args.watch {
-        let watch = Watch::new(&inputs, store.clone());
-        watch.run(&mut take, &read, || drop(progress)).unwrap_or_else(|error| Outcome::of_error(&error))
+        let watch = Watch::new(&inputs, &args.store, store.clone(), &read);
+        watch.run(&mut take, || drop(progress)).unwrap_or_else(|error| Outcome::of_error(&error))
     } else {
         let outcome = Outcome::worst(inputs, |input| take.file(input, &read));
         drop(progress);

@@ -11,7 +11,7 @@ use crate::outcome::{BadData, Outcome, PASS_BY};
 use anyhow::{Context, Result};
 use jird::hooks::lines::drive;
 use jird::hooks::lines::{StreamPiece, StreamPieces};
-use jird_formats::files::{BadRecord, BadRecords, Reader, record_limit_hint};
+use jird_formats::files::{BadRecord, BadRecords, Reader, Text, record_limit_hint};
 use jird_store::{Batch, Writer};
 use std::ops::ControlFlow;
 
@@ -45,7 +45,25 @@ pub(super) struct File {
     number: usize,
 }
 
+/// Where a file is begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// At its beginning, whatever earlier runs took.
+    Whole,
+    /// Where an earlier run ended.
+    Resumed,
+    /// The same, or at its beginning if it is not what was taken.
+    Watched,
+    /// Where it was taken up to under any name; no other file counts, whatever it holds.
+    Appeared,
+}
+
 impl File {
+    /// Its number in the tally.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
     /// How many bytes of its text were taken, by all runs.
     pub(super) fn bytes(&self) -> u64 {
         self.course.place().bytes
@@ -59,29 +77,40 @@ impl Take<'_> {
             self.tally.begin(input.name(), Id::of(input).is_some(), Place::default());
             return Ok(Outcome::Failed);
         }
-        let (mut file, reader) = self.begin(input, true, read)?;
+        let start = if self.resumed.is_some() { Start::Resumed } else { Start::Whole };
+        let (mut file, reader) = self.begin(input.name(), Id::of(input), start, &|| input.open(read), None)?;
         self.rest(&mut file, reader, input.is_live())?;
         Ok(Outcome::Fine)
     }
 
-    /// Begins with a file, or goes on where an earlier run ended if that is wanted here and of this run. Also returns what is
-    /// to be taken.
-    pub(super) fn begin(&mut self, input: &Input, resumes: bool, read: &Counter) -> Result<(File, Reader)> {
-        let (name, id) = (input.name(), Id::of(input));
+    /// Begins with a file. Also returns what is to be taken of it. `number` is that of the file in the tally, if it has one.
+    pub(super) fn begin(
+        &mut self,
+        name: String,
+        id: Option<Id>,
+        start: Start,
+        open: &dyn Fn() -> Result<Text>,
+        number: Option<usize>,
+    ) -> Result<(File, Reader)> {
         let is_file = id.is_some();
         let open = || -> Result<Reader> {
-            let text = input.open(read)?;
+            let text = open()?;
             match text.encoding() {
-                Some(encoding) => Err(BadData(format!("{}: {encoding}", input.name())).into()),
+                Some(encoding) => Err(BadData(format!("{name}: {encoding}")).into()),
                 None => Ok(text.blank_mark().into_reader()),
             }
         };
         let sources = self.writer.sources();
-        let (course, reader) = match (id, self.resumed.as_ref().filter(|_| resumes)) {
-            (Some(id), Some(others)) => Course::resumed(&open, id, others, &sources).with_context(|| input.name())?,
-            (id, _) => (Course::whole(id, &sources), open()?),
+        let others = self.resumed.as_deref().unwrap_or_default();
+        let (course, reader) = match (start, id) {
+            (Start::Appeared, Some(id)) => Course::of_file(&open, id, &sources).with_context(|| name.clone())?,
+            (Start::Resumed | Start::Watched, Some(id)) => {
+                let takes_changed = start == Start::Watched;
+                Course::resumed(&open, id, others, takes_changed, &sources).with_context(|| name.clone())?
+            }
+            (_, id) => (Course::whole(id, &sources), open()?),
         };
-        let number = self.tally.begin(name.clone(), is_file, course.place());
+        let number = number.unwrap_or_else(|| self.tally.begin(name.clone(), is_file, course.place()));
         Ok((File { name, course, end: End::Short, number }, reader))
     }
 
@@ -166,7 +195,7 @@ impl Take<'_> {
         }
         match wrong.first() {
             Some(wrong) if self.check.stops => return self.note(&file.name, start, wrong),
-            _ if end < piece.len() => file.end = End::OpenLine,
+            _ if !piece[end..].trim_ascii().is_empty() => file.end = End::OpenLine,
             _ => {}
         }
         Ok(())

@@ -65,8 +65,6 @@ impl Tally {
     /// A file that nothing was taken from yet. Returns its number.
     pub(super) fn begin(&self, name: String, is_file: bool, from: Place) -> usize {
         let files = &mut self.state().files;
-        // A watched file may be looked at several times before there is anything in it.
-        files.pop_if(|last| last.name == name && last.events == 0);
         files.push(FileTally { name, is_file, events: 0, from, to: from, end: End::Short });
         files.len() - 1
     }

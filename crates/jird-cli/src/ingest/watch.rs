@@ -1,26 +1,31 @@
 //! `--watch`: takes what programs append to files, until a signal ends the command.
 //!
-//! A file is looked at by its name. The one that had the name stays open: what a program still writes to it after it was
-//! renamed, as log rotation does, is taken before its successor is.
+//! Files are looked at by their names, and followed by what they are: each is open as long as a name leads to it, and for a
+//! while after that. So a file that has several names, or gets another one, is taken once, and what a program still
+//! writes to it after log rotation has renamed it is taken, too.
 
-use super::take::{File, Take};
+use super::checkpoints::{Id, renamed};
+use super::take::{File, Start, Take};
 use crate::input::{Counter, Input};
 use crate::outcome::{Outcome, report as say, words};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Compression, FileId, Reader, open};
-use jird_store::{Compacted, Error, Extent, Store};
+use jird_formats::files::{Compression, FileId, Text, open};
+use jird_store::{Compacted, Error, Extent, Store, is_store};
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often files are looked at: a look at one takes a few microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How long a program may still write to a file after another one has its name: until it opens that one.
+/// How long a file is followed to which no name leads, after it was last written to: until its writer has opened another.
 const GRACE: Duration = Duration::from_secs(10);
 /// By this many bytes it is told whether a file still has what was taken of it.
 const TAIL_BYTES: u64 = 256;
+/// A last line that is longer is not read again before it ends.
+const OPEN_LINE_BYTES: u64 = 1 << 16;
 /// How often the store is looked at.
 const TIDY_EVERY: Duration = Duration::from_mins(1);
 /// This many spans more than after the last compaction are worth another one.
@@ -29,32 +34,35 @@ const SPANS: u64 = 3;
 const REST: Duration = Duration::from_hours(1);
 
 /// Files that are taken as they grow.
-pub(super) struct Watch {
-    files: Vec<Watcher>,
+pub(super) struct Watch<'r> {
+    names: Vec<Name>,
+    files: Vec<OpenFile>,
+    store: PathBuf,
     tidy: Tidy,
+    read: &'r Counter,
 }
 
-/// A name, and the file that had it when it was last looked at.
-struct Watcher {
-    input: Input,
+/// A name, and the file to which it led when it was last looked at. An empty file counts as none.
+struct Name {
     path: PathBuf,
-    current: Option<OpenFile>,
-    /// The file that had it before, until its writer has surely opened the new one.
-    previous: Option<(OpenFile, Instant)>,
+    file: Option<FileId>,
 }
 
-/// A file that was taken up to some byte.
+/// A file that is followed.
 struct OpenFile {
-    file: File,
     id: FileId,
-    /// `None` if it is compressed: then it is read from its beginning again if it grows.
-    open: Option<fs::File>,
-    /// Its length when it was last looked at.
-    len: u64,
+    path: PathBuf,
+    handle: fs::File,
+    /// Where it is begun, if nothing was taken of it yet.
+    start: Start,
+    file: Option<File>,
+    is_compressed: bool,
+    /// Its length and time when it was last looked at.
+    seen: (u64, Option<SystemTime>),
     /// The last bytes that were taken.
     tail: Vec<u8>,
-    /// Whether it was begun from the start, whatever earlier runs took of it.
-    is_from_start: bool,
+    /// Since when no name leads to it, and it was not written to.
+    unnamed: Option<Instant>,
 }
 
 /// # Errors
@@ -66,112 +74,189 @@ pub(super) fn check(input: &Input) -> Result<()> {
     }
 }
 
-impl Watch {
-    pub(super) fn new(inputs: &[Input], store: Store) -> Self {
-        let watcher = |input: &Input| {
-            let path = input.path().map_or_else(PathBuf::new, Path::to_owned);
-            Watcher { input: input.clone(), path, current: None, previous: None }
-        };
-        Self { files: inputs.iter().map(watcher).collect(), tidy: Tidy::new(store) }
+impl<'r> Watch<'r> {
+    pub(super) fn new(inputs: &[Input], path: &Path, store: Store, read: &'r Counter) -> Self {
+        let name = |input: &Input| Name { path: input.path().map_or_else(PathBuf::new, Path::to_owned), file: None };
+        let names = inputs.iter().map(name).collect();
+        Self { names, files: Vec::new(), store: path.to_owned(), tidy: Tidy::new(store), read }
     }
 
     /// Takes all files as they are, and then what is appended to them, without end.
     ///
     /// # Errors
     /// The first thing that goes wrong: a line that is not an event, a store that takes no more.
-    pub(super) fn run(mut self, take: &mut Take<'_>, read: &Counter, caught_up: impl FnOnce()) -> Result<Outcome> {
-        self.look(take, read)?;
+    pub(super) fn run(mut self, take: &mut Take<'_>, caught_up: impl FnOnce()) -> Result<Outcome> {
+        self.take_renamed(take)?;
+        self.look(take, Start::Watched)?;
         caught_up();
         if !take.is_quiet {
             self.tell();
         }
         loop {
             thread::sleep(LOOK_EVERY);
-            self.look(take, read)?;
+            self.look(take, Start::Appeared)?;
+            if !is_store(&self.store) {
+                bail!("{}: the store is gone, and with it what was taken last", self.store.display());
+            }
             self.tidy.look();
         }
     }
 
-    fn look(&mut self, take: &mut Take<'_>, read: &Counter) -> Result<()> {
-        self.files.iter_mut().try_for_each(|file| file.look(take, read))
+    /// Takes the rest of files that were renamed since an earlier run took them.
+    fn take_renamed(&mut self, take: &mut Take<'_>) -> Result<()> {
+        for name in 0..self.names.len() {
+            let path = &self.names[name].path;
+            for path in renamed(&Id::at(path, FileId::of_file(path)), &take.writer.sources()) {
+                if let Some(file) = OpenFile::new(&path, Start::Appeared)?.filter(|file| !self.has(file.id)) {
+                    self.add(file, take)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, take: &mut Take<'_>, start: Start) -> Result<()> {
+        for file in &mut self.files {
+            file.follow(take, self.read)?;
+        }
+        for name in 0..self.names.len() {
+            let path = &self.names[name].path;
+            let id = FileId::of_file(path);
+            if id == self.names[name].file {
+                continue;
+            }
+            self.names[name].file = match id {
+                Some(id) if !self.has(id) => match OpenFile::new(path, start)? {
+                    Some(file) => Some(self.add(file, take)?),
+                    None => None,
+                },
+                id => id,
+            };
+        }
+        let is_named = |id: FileId| self.names.iter().any(|name| name.file == Some(id));
+        for file in &mut self.files {
+            file.unnamed = if is_named(file.id) { None } else { file.unnamed.or_else(|| Some(Instant::now())) };
+        }
+        self.files.retain(|file| file.unnamed.is_none_or(|since| since.elapsed() < GRACE));
+        Ok(())
+    }
+
+    /// Whether a file is followed.
+    fn has(&self, id: FileId) -> bool {
+        self.files.iter().any(|file| file.id == id)
+    }
+
+    /// Takes a file, and follows it.
+    fn add(&mut self, mut file: OpenFile, take: &mut Take<'_>) -> Result<FileId> {
+        file.follow(take, self.read)?;
+        let id = file.id;
+        self.files.push(file);
+        Ok(id)
     }
 
     /// Says what is watched.
     fn tell(&self) {
-        let missing = self.files.iter().filter(|file| file.current.is_none()).count();
-        let (count, files) = (self.files.len(), if self.files.len() == 1 { "file" } else { "files" });
+        let missing = self.names.iter().filter(|name| !name.path.exists()).count();
+        let (count, files) = (self.names.len(), if self.names.len() == 1 { "file" } else { "files" });
         let missing = if missing > 0 { format!(", {missing} not there yet") } else { String::new() };
         say(&format!("watching {count} {files}{missing}; a signal such as Ctrl-C ends the command"));
     }
 }
 
-impl Watcher {
-    fn look(&mut self, take: &mut Take<'_>, read: &Counter) -> Result<()> {
-        let id = FileId::of_file(&self.path);
-        if let Some((previous, since)) = &mut self.previous {
-            previous.follow(take)?;
-            if since.elapsed() > GRACE {
-                self.previous = None;
-            }
-        }
-        let Some(current) = &mut self.current else { return self.begin(id, true, take, read) };
-        if current.open.is_none() {
-            let len = self.path.metadata().map_or(current.len, |data| data.len());
-            if id == Some(current.id) && len == current.len {
-                return Ok(());
-            }
-            // It is recognised by what it holds.
-            let resumes = id != Some(current.id) || !current.is_from_start;
-            return self.begin(id, resumes, take, read);
-        }
-        if current.follow(take)? {
-            say(&format!("note: {}: was emptied or overwritten, and is taken from its beginning", self.input.name()));
-            self.current = None;
-            return self.begin(id, false, take, read);
-        }
-        if id.is_some() && id != Some(current.id) {
-            self.previous = self.current.take().map(|current| (current, Instant::now()));
-            return self.begin(id, true, take, read);
-        }
-        Ok(())
-    }
-
-    /// Takes the file that has the name now, if there is one; from where an earlier run ended, or all of it.
-    fn begin(&mut self, id: Option<FileId>, resumes: bool, take: &mut Take<'_>, read: &Counter) -> Result<()> {
-        let Some(id) = id else { return Ok(()) };
-        let len = self.path.metadata().map_or(0, |data| data.len());
-        let (mut file, reader) = match take.begin(&self.input, resumes, read) {
-            Ok(begun) => begun,
-            // It may have got another name since.
-            Err(_) if !self.path.exists() => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        take.rest(&mut file, reader, false)?;
-        let mut open = plain(&self.path).with_context(|| self.input.name())?;
-        let tail = open.as_mut().map_or(Ok(Vec::new()), |open| tail(open, file.bytes()));
-        let tail = tail.with_context(|| self.input.name())?;
-        let is_same = FileId::of_file(&self.path) == Some(id);
-        self.current = is_same.then_some(OpenFile { file, id, open, len, tail, is_from_start: !resumes });
-        Ok(())
-    }
-}
-
 impl OpenFile {
-    /// Takes what was appended. Returns whether the file no longer has what was taken of it.
-    fn follow(&mut self, take: &mut Take<'_>) -> Result<bool> {
-        let Some(open) = &mut self.open else { return Ok(false) };
-        let len = open.metadata()?.len();
-        if len == self.len {
+    /// The file to which a name leads. `None` if there is none, if it is empty, or if it is just being replaced: then it is
+    /// looked at again.
+    fn new(path: &Path, start: Start) -> Result<Option<Self>> {
+        let id = FileId::of_file(path);
+        // SQLite may be about to make a database of an empty file, so it is not opened.
+        let (Some(id), true) = (id, path.metadata().is_ok_and(|data| data.len() > 0)) else { return Ok(None) };
+        let handle = match open(path).and_then(jird_formats::files::Local::file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            handle => handle.with_context(|| path.display().to_string())?,
+        };
+        let (file, is_compressed, seen) = (None, false, (0, None));
+        let opened = Self {
+            id,
+            path: path.to_owned(),
+            handle,
+            start,
+            file,
+            is_compressed,
+            seen,
+            tail: Vec::new(),
+            unnamed: None,
+        };
+        Ok((FileId::of_file(path) == Some(id)).then_some(opened))
+    }
+
+    /// Takes what is new in it.
+    fn follow(&mut self, take: &mut Take<'_>, read: &Counter) -> Result<()> {
+        let name = self.path.display().to_string();
+        let data = self.handle.metadata().with_context(|| name.clone())?;
+        let (before, seen) = (self.seen, (data.len(), data.modified().ok()));
+        if seen == before {
+            return Ok(());
+        }
+        self.seen = seen;
+        self.unnamed = self.unnamed.map(|_| Instant::now());
+        if let Some(bytes) = self.file.as_ref().map(File::bytes).filter(|_| !self.is_compressed) {
+            if tail(&mut self.handle, bytes)? != self.tail {
+                say(&format!("note: {name}: was emptied or overwritten, and is taken from its beginning"));
+                (self.start, self.file) = (Start::Whole, None);
+            } else if self.only_grows_a_line(bytes, before.0)? {
+                return Ok(());
+            } else if bytes > 0 {
+                return self.append(take);
+            }
+        }
+        if seen.0 == 0 {
+            return Ok(());
+        }
+        let compression = Cell::new(Compression::None);
+        let text = || -> Result<Text> {
+            let mut handle = self.handle.try_clone()?;
+            handle.seek(SeekFrom::Start(0))?;
+            let text = Text::open(Box::new(read.count(handle)), Some(&self.path)).with_context(|| name.clone())?;
+            compression.set(text.compression);
+            Ok(text)
+        };
+        let number = self.file.as_ref().map(File::number);
+        let id = Id::at(&self.path, Some(self.id));
+        let (mut file, reader) = take.begin(name.clone(), Some(id), self.start, &text, number)?;
+        let taken = take.rest(&mut file, reader, false);
+        self.is_compressed = compression.get() != Compression::None;
+        self.tail = tail(&mut self.handle, if self.is_compressed { 0 } else { file.bytes() })?;
+        if file.bytes() > 0 {
+            // From now on, it is known by what it is.
+            self.start = Start::Appeared;
+        }
+        self.file = Some(file);
+        taken
+    }
+
+    /// Takes what was appended.
+    fn append(&mut self, take: &mut Take<'_>) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        self.handle.seek(SeekFrom::Start(file.bytes()))?;
+        take.appended(file, Box::new(self.handle.try_clone()?))?;
+        self.tail = tail(&mut self.handle, file.bytes())?;
+        Ok(())
+    }
+
+    /// Whether a long last line has only become longer: it is not read again and again.
+    fn only_grows_a_line(&mut self, taken: u64, before: u64) -> Result<bool> {
+        if self.seen.0.saturating_sub(taken) < OPEN_LINE_BYTES || before < taken {
             return Ok(false);
         }
-        // This also leaves the file at the byte after them.
-        if tail(open, self.file.bytes())? != self.tail {
-            return Ok(true);
+        self.handle.seek(SeekFrom::Start(before))?;
+        let (mut buffer, mut rest) = (vec![0; 1 << 18], self.handle.try_clone()?);
+        loop {
+            match rest.read(&mut buffer)? {
+                0 => return Ok(true),
+                read if memchr::memchr(b'\n', &buffer[..read]).is_some() => return Ok(false),
+                _ => {}
+            }
         }
-        let reader: Reader = Box::new(open.try_clone()?);
-        take.appended(&mut self.file, reader)?;
-        (self.len, self.tail) = (len, tail(open, self.file.bytes())?);
-        Ok(false)
     }
 }
 
@@ -182,14 +267,6 @@ fn tail(file: &mut fs::File, end: u64) -> io::Result<Vec<u8>> {
     let mut tail = Vec::new();
     file.take(end - start).read_to_end(&mut tail)?;
     Ok(tail)
-}
-
-/// A file that holds its text as it stands.
-fn plain(path: &Path) -> Result<Option<fs::File>> {
-    let mut file = open(path)?.file()?;
-    let mut start = Vec::new();
-    file.by_ref().take(16).read_to_end(&mut start)?;
-    Ok((!start.is_empty() && Compression::of_bytes(&start) == Compression::None).then_some(file))
 }
 
 /// Merges the small spans that a long run makes, in a thread of its own.

@@ -156,6 +156,175 @@ fn files_that_come_later_are_waited_for_and_those_that_shrink_are_taken_again() 
     }
 }
 
+/// The numbers of the events, in their order.
+fn numbers(folder: &Folder) -> Vec<u64> {
+    let number = |line: &String| line.split(['[', ':', ',', '}']).nth(1).and_then(|text| text.parse().ok());
+    stored(folder).iter().map(|line| number(line).expect("a number")).collect()
+}
+
+fn line(number: u64) -> String {
+    event(number) + "\n"
+}
+
+#[track_caller]
+fn wait_for_numbers(folder: &Folder, wanted: &[u64]) {
+    wait_for_count(folder, wanted.len() as u64);
+    // Nothing comes twice.
+    thread::sleep(Duration::from_millis(450));
+    assert_eq!(numbers(folder), wanted);
+}
+
+fn pause() {
+    thread::sleep(Duration::from_millis(500));
+}
+
+#[test]
+fn a_file_with_several_names_is_taken_once() {
+    let folder = Folder::new("watch-names");
+    add(&folder, "f", &line(0));
+    fs::hard_link(folder.0.join("f"), folder.0.join("hard")).unwrap();
+    std::os::unix::fs::symlink("f", folder.0.join("soft")).unwrap();
+    let args = ["ingest", "log", "f", "f", "hard", "soft", "f.1", "f.2", "--watch"];
+    let watch = Running::start(&folder, &args);
+    wait_for_numbers(&folder, &[0]);
+    fs::remove_file(folder.0.join("hard")).unwrap();
+    let mut next = 1;
+    for _ in 0..3 {
+        add(&folder, "f", &line(next));
+        wait_for_numbers(&folder, &(0..=next).collect::<Vec<_>>());
+        let _ = fs::rename(folder.0.join("f.1"), folder.0.join("f.2"));
+        let mut old = OpenOptions::new().append(true).open(folder.0.join("f")).unwrap();
+        fs::rename(folder.0.join("f"), folder.0.join("f.1")).unwrap();
+        add(&folder, "f", &line(next + 2));
+        pause();
+        // Its writer learns late that it was renamed.
+        old.write_all(line(next + 1).as_bytes()).unwrap();
+        next += 3;
+        wait_for_numbers(&folder, &(0..next).collect::<Vec<_>>());
+    }
+    watch.killed();
+    let watch = Running::start(&folder, &args);
+    add(&folder, "f.2", &line(next));
+    wait_for_numbers(&folder, &(0..=next).collect::<Vec<_>>());
+    watch.killed();
+}
+
+#[test]
+fn a_new_file_is_another_one_whatever_it_begins_with() {
+    let folder = Folder::new("watch-alike");
+    add(&folder, "f", &(line(0) + &line(1)));
+    let args = ["ingest", "log", "f", "--watch"];
+    let watch = Running::start(&folder, &args);
+    wait_for_numbers(&folder, &[0, 1]);
+    // The same first line; then all of the lines before; then a file that was removed and written again.
+    fs::rename(folder.0.join("f"), folder.0.join("f.1")).unwrap();
+    add(&folder, "f", &(line(0) + &line(3)));
+    wait_for_numbers(&folder, &[0, 0, 1, 3]);
+    fs::rename(folder.0.join("f"), folder.0.join("f.2")).unwrap();
+    add(&folder, "f", &(line(0) + &line(3) + &line(4)));
+    wait_for_numbers(&folder, &[0, 0, 0, 1, 3, 3, 4]);
+    fs::remove_file(folder.0.join("f")).unwrap();
+    add(&folder, "f", &line(0));
+    wait_for_numbers(&folder, &[0, 0, 0, 0, 1, 3, 3, 4]);
+    // Emptied while nothing watches, with the same first line.
+    watch.killed();
+    fs::write(folder.0.join("f"), "").unwrap();
+    let watch = Running::start(&folder, &args);
+    pause();
+    add(&folder, "f", &line(5));
+    wait_for_numbers(&folder, &[0, 0, 0, 0, 1, 3, 3, 4, 5]);
+    watch.killed();
+}
+
+#[test]
+fn what_was_written_to_renamed_files_is_taken() {
+    let folder = Folder::new("watch-renamed");
+    add(&folder, "f", &line(0));
+    let args = ["ingest", "log", "f", "--watch"];
+    let watch = Running::start(&folder, &args);
+    wait_for_numbers(&folder, &[0]);
+    // Two rotations at once, and the first writer goes on.
+    let mut first = OpenOptions::new().append(true).open(folder.0.join("f")).unwrap();
+    fs::rename(folder.0.join("f"), folder.0.join("f.1")).unwrap();
+    add(&folder, "f", &line(1));
+    pause();
+    fs::rename(folder.0.join("f"), folder.0.join("f.2")).unwrap();
+    add(&folder, "f", &line(2));
+    pause();
+    first.write_all(line(3).as_bytes()).unwrap();
+    wait_for_numbers(&folder, &[0, 1, 2, 3]);
+    watch.killed();
+    // Written, and renamed, while nothing watches.
+    add(&folder, "f", &line(4));
+    fs::rename(folder.0.join("f"), folder.0.join("f.3")).unwrap();
+    add(&folder, "f", &line(5));
+    let watch = Running::start(&folder, &args);
+    wait_for_numbers(&folder, &[0, 1, 2, 3, 4, 5]);
+    let (_, said) = watch.interrupted();
+    assert!(said.contains("f.3: 1 event taken after byte "), "{said}");
+}
+
+#[test]
+fn a_file_that_is_renamed_while_it_is_first_read_is_read_to_its_end() {
+    let folder = Folder::new("watch-first");
+    let text: String = (0..60_000).map(line).collect();
+    fs::write(folder.0.join("f"), &text).unwrap();
+    let watch = Running::start(&folder, &["ingest", "log", "f", "--watch", "--threads", "1"]);
+    wait_for_count(&folder, 1);
+    let mut old = OpenOptions::new().append(true).open(folder.0.join("f")).unwrap();
+    fs::rename(folder.0.join("f"), folder.0.join("f.1")).unwrap();
+    add(&folder, "f", &line(60_000));
+    wait_for_count(&folder, 60_000);
+    pause();
+    old.write_all(line(60_001).as_bytes()).unwrap();
+    wait_for_count(&folder, 60_002);
+    assert_eq!(numbers(&folder), (0..60_002).collect::<Vec<_>>());
+    watch.killed();
+}
+
+#[test]
+fn a_text_of_the_same_length_marks_and_blanks_are_no_trouble() {
+    let folder = Folder::new("watch-odd");
+    fs::write(folder.0.join("same"), line(1)).unwrap();
+    fs::write(folder.0.join("mark"), "\u{feff}").unwrap();
+    fs::write(folder.0.join("blanks"), line(10) + "  ").unwrap();
+    let watch = Running::start(&folder, &["ingest", "log", "same", "mark", "blanks", "--watch"]);
+    wait_for_numbers(&folder, &[1, 10]);
+    fs::write(folder.0.join("same"), line(1).replace("\"@t\":1", "\"@t\":2")).unwrap();
+    wait_for_numbers(&folder, &[1, 2, 10]);
+    add(&folder, "mark", &line(20));
+    add(&folder, "blanks", &line(11));
+    wait_for_numbers(&folder, &[1, 2, 10, 11, 20]);
+    watch.killed();
+}
+
+#[test]
+fn a_long_line_that_grows_is_taken_when_it_ends() {
+    let folder = Folder::new("watch-long");
+    let watch = Running::start(&folder, &["ingest", "log", "f", "--watch"]);
+    add(&folder, "f", &(line(0) + "{\"@t\":1,\"pad\":\""));
+    for _ in 0..5 {
+        add(&folder, "f", &"x".repeat(100_000));
+        thread::sleep(Duration::from_millis(210));
+    }
+    wait_for_numbers(&folder, &[0]);
+    add(&folder, "f", "\"}\n");
+    wait_for_numbers(&folder, &[0, 1]);
+    watch.killed();
+}
+
+#[test]
+fn a_store_that_is_gone_ends_the_command() {
+    let folder = Folder::new("watch-gone");
+    add(&folder, "f", &line(0));
+    let watch = Running::start(&folder, &["ingest", "log", "f", "--watch"]);
+    wait_for_numbers(&folder, &[0]);
+    fs::rename(folder.0.join("log"), folder.0.join("moved")).unwrap();
+    let (code, said) = watch.ended();
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("log: the store is gone, and with it what was taken last"), "{said}");
+}
+
 #[test]
 fn a_compressed_file_that_grows_is_taken_on() {
     let folder = Folder::new("watch-gzip").with("a.gz", gzip(&(event(0) + "\n")));
