@@ -9,6 +9,7 @@ use jird_store::{Checkpoint, Prefix, Sources};
 use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What identifies a file, besides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +119,12 @@ impl Checkpoints {
         Some(self.matches.swap_remove(own))
     }
 
+    /// The last checkpoint of another name whose text it begins with.
+    pub(super) fn take_other(&mut self, id: &Id) -> Option<(Checkpoint, Prefix)> {
+        let other = self.matches.iter().rposition(|(known, _)| known.name != id.name)?;
+        Some(self.matches.swap_remove(other))
+    }
+
     /// Refuses a file that is not what was taken under its name or number, unless it is clearly another one, or is to be
     /// taken whole all the same.
     pub(super) fn refuse_changed(&self, id: &Id, takes_changed: bool, sources: &Sources) -> Result<()> {
@@ -192,17 +199,24 @@ fn is_elsewhere(known: &Checkpoint, id: &Id, others: &[Id]) -> bool {
     others.iter().any(|other| is_moved(Path::new(&other.name))) || entries().any(|entry| is_moved(&entry.path()))
 }
 
-/// The files in the same folder that had this name when they were taken, have another one now, and have grown since.
+/// A file that was written to this long ago may be written to again.
+const RECENT: Duration = Duration::from_mins(1);
+
+/// The files in the same folder that had this name when they were taken, have another one now, and have grown since or may
+/// be about to. Reads what was taken of them.
 pub(super) fn renamed(id: &Id, sources: &Sources) -> Vec<PathBuf> {
     let had_name = |known: &&Checkpoint| known.name == id.name && known.file.is_some() && known.file != id.file;
     let known: Vec<&Checkpoint> = sources.checkpoints().iter().filter(had_name).collect();
     let folder = Path::new(&id.name).parent().filter(|_| !known.is_empty());
     let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let has_grown = |path: &PathBuf| {
-        let (file, len) = (number_of(path), path.metadata().map_or(0, |data| data.len()));
-        known.iter().any(|known| known.file == file && known.prefix.bytes < len && begins_like(path, known))
+    let is_one = |path: &PathBuf| {
+        let Ok(data) = path.metadata() else { return false };
+        let is_recent = data.modified().is_ok_and(|time| time.elapsed().unwrap_or_default() < RECENT);
+        let file = number_of(path);
+        let is_it = |known: &&Checkpoint| known.file == file && (is_recent || known.prefix.bytes < data.len());
+        known.iter().any(|known| is_it(known) && has_text_of(&Input::new(path), known).unwrap_or(false))
     };
-    entries.map(|entry| entry.path()).filter(has_grown).collect()
+    entries.map(|entry| entry.path()).filter(is_one).collect()
 }
 
 /// Whether a file has the first line of a checkpoint's. The number of a file that is gone may be that of another.
@@ -222,11 +236,13 @@ fn is_gone(known: &Checkpoint, id: &Id) -> bool {
     if known.name == id.name || input.is_live() {
         return true;
     }
-    let read = || -> Result<bool> {
-        let text = input.open(&Counter::default())?.blank_mark().into_reader();
-        let mut prefix = Prefix::default();
-        add(&mut prefix, &mut text.take(known.prefix.bytes))?;
-        Ok(prefix.sums() != known.prefix)
-    };
-    read().unwrap_or(true)
+    !has_text_of(&input, known).unwrap_or(false)
+}
+
+/// Whether a file begins with all that a checkpoint's file had.
+fn has_text_of(input: &Input, known: &Checkpoint) -> Result<bool> {
+    let text = input.open(&Counter::default())?.blank_mark().into_reader();
+    let mut prefix = Prefix::default();
+    add(&mut prefix, &mut text.take(known.prefix.bytes))?;
+    Ok(prefix.sums() == known.prefix)
 }

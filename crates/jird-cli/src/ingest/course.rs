@@ -59,14 +59,22 @@ impl Course {
     }
 
     /// Goes on where this file was taken up to, under any name. Another file is taken whole, even if it begins as one that
-    /// was taken.
+    /// was taken, unless it is a copy of one that had another name.
     pub(super) fn of_file(open: &dyn Fn() -> Result<Reader>, id: Id, sources: &Sources) -> Result<(Self, Reader)> {
         let mut found = Checkpoints::search(open, &id, sources)?;
-        let Some((known, prefix)) = found.take_own(&id) else {
-            let source = Source { number: sources.next(), id, events: 0, takes_all: false };
-            return Ok((Self { prefix: Prefix::default(), source: Some(source) }, open()?));
-        };
-        Self::after(found, &known, prefix, id, open)
+        if let Some((known, prefix)) = found.take_own(&id) {
+            return Self::after(found, &known, prefix, id, open);
+        }
+        if let Some((known, prefix)) = found.take_other(&id) {
+            // A copy, as `copytruncate` makes one.
+            let (mut course, mut reader) = Self::after(found, &known, prefix, id.clone(), open)?;
+            if reader.read(&mut [0])? == 0 {
+                course.source.iter_mut().for_each(|source| source.number = sources.next());
+                return Ok((course, reader));
+            }
+        }
+        let source = Source { number: sources.next(), id, events: 0, takes_all: false };
+        Ok((Self { prefix: Prefix::default(), source: Some(source) }, open()?))
     }
 
     fn after(

@@ -114,6 +114,11 @@ impl Take<'_> {
         Ok((File { name, course, end: End::Short, number }, reader))
     }
 
+    /// Puts into the store how far a file was taken, if it is known by what it holds: a copy is a file of its own from now on.
+    pub(super) fn note_place(&mut self, file: &File) -> Result<()> {
+        if file.bytes() > 0 { self.take(Batch::default(), file) } else { Ok(()) }
+    }
+
     /// Takes what follows in a file.
     pub(super) fn rest(&mut self, file: &mut File, reader: Reader, is_live: bool) -> Result<()> {
         file.end = End::Whole;

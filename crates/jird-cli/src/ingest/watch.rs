@@ -52,6 +52,8 @@ struct Name {
 struct OpenFile {
     id: FileId,
     path: PathBuf,
+    /// The watched name by which it is known to later runs.
+    name: PathBuf,
     handle: fs::File,
     /// Where it is begun, if nothing was taken of it yet.
     start: Start,
@@ -107,8 +109,9 @@ impl<'r> Watch<'r> {
         for name in 0..self.names.len() {
             let path = &self.names[name].path;
             for path in renamed(&Id::at(path, FileId::of_file(path)), &take.writer.sources()) {
-                if let Some(file) = OpenFile::new(&path, Start::Appeared)?.filter(|file| !self.has(file.id)) {
-                    self.add(file, take)?;
+                if let Some(mut file) = OpenFile::new(&path, Start::Appeared)?.filter(|file| !self.has(file.id)) {
+                    file.name.clone_from(&self.names[name].path);
+                    self.files.push(file);
                 }
             }
         }
@@ -116,42 +119,44 @@ impl<'r> Watch<'r> {
     }
 
     fn look(&mut self, take: &mut Take<'_>, start: Start) -> Result<()> {
-        for file in &mut self.files {
-            file.follow(take, self.read)?;
-        }
+        let before = self.files.len();
         for name in 0..self.names.len() {
             let path = &self.names[name].path;
             let id = FileId::of_file(path);
             if id == self.names[name].file {
                 continue;
             }
+            // All are opened before any of the new ones is taken, which may take long.
             self.names[name].file = match id {
-                Some(id) if !self.has(id) => match OpenFile::new(path, start)? {
-                    Some(file) => Some(self.add(file, take)?),
-                    None => None,
-                },
+                Some(id) if !self.has(id) => {
+                    let file = OpenFile::new(path, start)?;
+                    let id = file.as_ref().map(|file| file.id);
+                    self.files.extend(file);
+                    id
+                }
                 id => id,
             };
+        }
+        // The new ones first: one may be a copy of a file that was emptied since, and is known by what was taken of that.
+        let (others, new) = self.files.split_at_mut(before);
+        for file in new.iter_mut().chain(others) {
+            file.follow(take, self.read)?;
         }
         let is_named = |id: FileId| self.names.iter().any(|name| name.file == Some(id));
         for file in &mut self.files {
             file.unnamed = if is_named(file.id) { None } else { file.unnamed.or_else(|| Some(Instant::now())) };
         }
-        self.files.retain(|file| file.unnamed.is_none_or(|since| since.elapsed() < GRACE));
+        let is_over = |file: &mut OpenFile| file.unnamed.is_some_and(|since| since.elapsed() >= GRACE);
+        for mut file in self.files.extract_if(.., is_over) {
+            // Nothing ends its last line any more.
+            file.append(take)?;
+        }
         Ok(())
     }
 
     /// Whether a file is followed.
     fn has(&self, id: FileId) -> bool {
         self.files.iter().any(|file| file.id == id)
-    }
-
-    /// Takes a file, and follows it.
-    fn add(&mut self, mut file: OpenFile, take: &mut Take<'_>) -> Result<FileId> {
-        file.follow(take, self.read)?;
-        let id = file.id;
-        self.files.push(file);
-        Ok(id)
     }
 
     /// Says what is watched.
@@ -168,16 +173,23 @@ impl OpenFile {
     /// looked at again.
     fn new(path: &Path, start: Start) -> Result<Option<Self>> {
         let id = FileId::of_file(path);
-        // SQLite may be about to make a database of an empty file, so it is not opened.
-        let (Some(id), true) = (id, path.metadata().is_ok_and(|data| data.len() > 0)) else { return Ok(None) };
+        // SQLite may be about to make a database of an empty file, or one of a byte, so it is not opened.
+        let (Some(id), true) = (id, path.metadata().is_ok_and(|data| data.len() > 1)) else { return Ok(None) };
         let handle = match open(path).and_then(jird_formats::files::Local::file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            // Some programs permit others to read a new file when they have made it.
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied && start == Start::Appeared && is_new(path) =>
+            {
+                return Ok(None);
+            }
             handle => handle.with_context(|| path.display().to_string())?,
         };
         let (file, is_compressed, seen) = (None, false, (0, None));
         let opened = Self {
             id,
             path: path.to_owned(),
+            name: path.to_owned(),
             handle,
             start,
             file,
@@ -210,6 +222,9 @@ impl OpenFile {
             }
         }
         if seen.0 == 0 {
+            if self.file.take().is_some() {
+                self.start = Start::Whole;
+            }
             return Ok(());
         }
         let compression = Cell::new(Compression::None);
@@ -221,22 +236,31 @@ impl OpenFile {
             Ok(text)
         };
         let number = self.file.as_ref().map(File::number);
-        let id = Id::at(&self.path, Some(self.id));
-        let (mut file, reader) = take.begin(name.clone(), Some(id), self.start, &text, number)?;
-        let taken = take.rest(&mut file, reader, false);
+        let id = Id::at(&self.name, Some(self.id));
+        let begun = take.begin(name.clone(), Some(id), self.start, &text, number);
+        let taken = begun.and_then(|(mut file, reader)| {
+            take.note_place(&file)?;
+            take.rest(&mut file, reader, false).map(|()| file)
+        });
         self.is_compressed = compression.get() != Compression::None;
+        let file = match taken {
+            // It may be just being written.
+            Err(error) if self.is_compressed && is_cut(&error) && is_new(&self.path) => {
+                self.seen = before;
+                return Ok(());
+            }
+            taken => taken?,
+        };
         self.tail = tail(&mut self.handle, if self.is_compressed { 0 } else { file.bytes() })?;
-        if file.bytes() > 0 {
-            // From now on, it is known by what it is.
-            self.start = Start::Appeared;
-        }
+        // From now on, it is known by what it is, if something of it is known.
+        self.start = if file.bytes() > 0 { Start::Appeared } else { Start::Whole };
         self.file = Some(file);
-        taken
+        Ok(())
     }
 
     /// Takes what was appended.
     fn append(&mut self, take: &mut Take<'_>) -> Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
+        let Some(file) = self.file.as_mut().filter(|_| !self.is_compressed) else { return Ok(()) };
         self.handle.seek(SeekFrom::Start(file.bytes()))?;
         take.appended(file, Box::new(self.handle.try_clone()?))?;
         self.tail = tail(&mut self.handle, file.bytes())?;
@@ -245,7 +269,7 @@ impl OpenFile {
 
     /// Whether a long last line has only become longer: it is not read again and again.
     fn only_grows_a_line(&mut self, taken: u64, before: u64) -> Result<bool> {
-        if self.seen.0.saturating_sub(taken) < OPEN_LINE_BYTES || before < taken {
+        if self.seen.0.saturating_sub(taken) < OPEN_LINE_BYTES || before < taken || self.seen.0 < before {
             return Ok(false);
         }
         self.handle.seek(SeekFrom::Start(before))?;
@@ -258,6 +282,18 @@ impl OpenFile {
             }
         }
     }
+}
+
+/// Whether a file was written to a moment ago.
+fn is_new(path: &Path) -> bool {
+    let age = |time: SystemTime| time.elapsed().unwrap_or_default();
+    path.metadata().and_then(|data| data.modified()).is_ok_and(|time| age(time) < GRACE)
+}
+
+/// Whether the end of a compressed text is missing.
+fn is_cut(error: &anyhow::Error) -> bool {
+    let of_io = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    of_io.map(io::Error::kind).any(|kind| kind == io::ErrorKind::UnexpectedEof)
 }
 
 /// The last bytes of a file up to one, or fewer if it ends before.

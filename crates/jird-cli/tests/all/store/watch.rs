@@ -265,6 +265,76 @@ fn what_was_written_to_renamed_files_is_taken() {
 }
 
 #[test]
+fn renamed_files_are_followed_over_several_restarts() {
+    let folder = Folder::new("watch-restarts");
+    add(&folder, "f", &line(0));
+    let args = ["ingest", "log", "f", "--watch"];
+    let watch = Running::start(&folder, &args);
+    wait_for_numbers(&folder, &[0]);
+    watch.killed();
+    add(&folder, "f", &line(1));
+    fs::rename(folder.0.join("f"), folder.0.join("f.1")).unwrap();
+    add(&folder, "f", &line(3));
+    for round in 0..3 {
+        let watch = Running::start(&folder, &args);
+        wait_for_numbers(&folder, &[vec![0, 1], (2..2 + round).map(|_| 2).collect(), vec![3]].concat());
+        if round == 2 {
+            // Also without a restart.
+            add(&folder, "f.1", &line(2));
+            wait_for_numbers(&folder, &[0, 1, 2, 2, 2, 3]);
+        }
+        watch.killed();
+        add(&folder, "f.1", &line(2));
+    }
+    // A file that has the number and the first line of one that was taken is not that file.
+    let text = fs::read_to_string(folder.0.join("f.1")).unwrap();
+    fs::write(folder.0.join("f.1"), text.replacen(&line(1), &line(7), 1) + &line(8)).unwrap();
+    let watch = Running::start(&folder, &args);
+    add(&folder, "f", &line(9));
+    wait_for_numbers(&folder, &[0, 1, 2, 2, 2, 3, 9]);
+    watch.killed();
+}
+
+#[test]
+fn copies_and_other_names_do_not_repeat_what_was_taken() {
+    let folder = Folder::new("watch-copies");
+    add(&folder, "f", &(line(0) + &line(1)));
+    let watch = Running::start(&folder, &["ingest", "log", "f", "f.1", "f.2.gz", "--watch"]);
+    wait_for_numbers(&folder, &[0, 1]);
+    fs::copy(folder.0.join("f"), folder.0.join("f.1")).unwrap();
+    OpenOptions::new().write(true).truncate(true).open(folder.0.join("f")).unwrap();
+    add(&folder, "f", &line(2));
+    wait_for_numbers(&folder, &[0, 1, 2]);
+    // Compressed by log rotation, which writes a part, and then the rest.
+    let packed = gzip(&(line(0) + &line(1)));
+    let mut file = fs::File::create(folder.0.join("f.2.gz")).unwrap();
+    file.write_all(&packed[..20]).unwrap();
+    pause();
+    file.write_all(&packed[20..]).unwrap();
+    fs::remove_file(folder.0.join("f.1")).unwrap();
+    add(&folder, "f", &line(3));
+    wait_for_numbers(&folder, &[0, 1, 2, 3]);
+    watch.killed();
+}
+
+#[test]
+fn a_single_byte_and_a_file_that_nobody_may_read_yet_are_waited_for() {
+    let folder = Folder::new("watch-byte");
+    let watch = Running::start(&folder, &["ingest", "log", "f", "--watch"]);
+    add(&folder, "f", "{");
+    pause();
+    add(&folder, "f", &line(0)[1..]);
+    wait_for_numbers(&folder, &[0]);
+    // A long last line without an end, in a file that is renamed.
+    add(&folder, "f", &format!("{{\"@t\":1,\"pad\":\"{}\"}}", "x".repeat(70_000)));
+    fs::rename(folder.0.join("f"), folder.0.join("f.1")).unwrap();
+    add(&folder, "f", &line(2));
+    wait_for_count(&folder, 3);
+    assert_eq!(numbers(&folder), [0, 1, 2]);
+    watch.killed();
+}
+
+#[test]
 fn a_file_that_is_renamed_while_it_is_first_read_is_read_to_its_end() {
     let folder = Folder::new("watch-first");
     let text: String = (0..60_000).map(line).collect();
