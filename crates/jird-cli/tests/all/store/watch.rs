@@ -142,7 +142,7 @@ fn files_that_come_later_are_waited_for_and_those_that_shrink_are_taken_again() 
     wait_for_count(&folder, 9);
     // With a pause, and the same first line.
     fs::write(folder.0.join("a.ndjson"), "").unwrap();
-    thread::sleep(Duration::from_millis(700));
+    thread::sleep(Duration::from_secs(2));
     add(&folder, "a.ndjson", &(event(3).replace('x', "") + "\n"));
     wait_for_count(&folder, 10);
     add(&folder, "a.ndjson", &(event(3).replace('x', "") + "\n"));
@@ -247,10 +247,10 @@ fn what_was_written_to_renamed_files_is_taken() {
     let mut first = OpenOptions::new().append(true).open(folder.0.join("f")).unwrap();
     fs::rename(folder.0.join("f"), folder.0.join("f.1")).unwrap();
     add(&folder, "f", &line(1));
-    pause();
+    wait_for_count(&folder, 2);
     fs::rename(folder.0.join("f"), folder.0.join("f.2")).unwrap();
     add(&folder, "f", &line(2));
-    pause();
+    wait_for_count(&folder, 3);
     first.write_all(line(3).as_bytes()).unwrap();
     wait_for_numbers(&folder, &[0, 1, 2, 3]);
     watch.killed();
