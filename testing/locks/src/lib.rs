@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// This process's locks on the file at `path`, as Linux shows them for each descriptor; none on other systems, and none
-/// where there is no file. (`/proc/locks` has the same lines, but may repeat or omit some while other processes change
+/// without a file. (`/proc/locks` has the same lines, but may repeat or omit some while other processes change
 /// their locks.)
 #[must_use]
 pub fn of(path: impl AsRef<Path>) -> Vec<String> {

@@ -119,9 +119,11 @@ impl Checkpoints {
         Some(self.matches.swap_remove(own))
     }
 
-    /// The last checkpoint of another name whose text it begins with.
+    /// The last checkpoint of another file of which it may be a copy: its name is that file's and more, such as `log.1`, or
+    /// that file no longer has the text.
     pub(super) fn take_other(&mut self, id: &Id) -> Option<(Checkpoint, Prefix)> {
-        let other = self.matches.iter().rposition(|(known, _)| known.name != id.name)?;
+        let may_be = |known: &Checkpoint| id.name.starts_with(&known.name) || is_gone(known, id);
+        let other = self.matches.iter().rposition(|(known, _)| known.name != id.name && may_be(known))?;
         Some(self.matches.swap_remove(other))
     }
 

@@ -66,9 +66,10 @@ impl Course {
             return Self::after(found, &known, prefix, id, open);
         }
         if let Some((known, prefix)) = found.take_other(&id) {
-            // A copy, as `copytruncate` makes one.
-            let (mut course, mut reader) = Self::after(found, &known, prefix, id.clone(), open)?;
-            if reader.read(&mut [0])? == 0 {
+            // A copy, as `copytruncate` makes one, has nothing else.
+            if let Ok((mut course, mut reader)) = Self::after(found, &known, prefix, id.clone(), open)
+                && reader.read(&mut [0])? == 0
+            {
                 course.source.iter_mut().for_each(|source| source.number = sources.next());
                 return Ok((course, reader));
             }

@@ -238,24 +238,24 @@ impl OpenFile {
         let number = self.file.as_ref().map(File::number);
         let id = Id::at(&self.name, Some(self.id));
         let begun = take.begin(name.clone(), Some(id), self.start, &text, number);
+        self.is_compressed = compression.get() != Compression::None;
         let taken = begun.and_then(|(mut file, reader)| {
             take.note_place(&file)?;
-            take.rest(&mut file, reader, false).map(|()| file)
+            let taken = take.rest(&mut file, reader, false);
+            self.tail = tail(&mut self.handle, if self.is_compressed { 0 } else { file.bytes() })?;
+            // From now on, it is known by what it is, if something of it is known.
+            self.start = if file.bytes() > 0 { Start::Appeared } else { Start::Whole };
+            self.file = Some(file);
+            taken
         });
-        self.is_compressed = compression.get() != Compression::None;
-        let file = match taken {
+        match taken {
             // It may be just being written.
             Err(error) if self.is_compressed && is_cut(&error) && is_new(&self.path) => {
                 self.seen = before;
-                return Ok(());
+                Ok(())
             }
-            taken => taken?,
-        };
-        self.tail = tail(&mut self.handle, if self.is_compressed { 0 } else { file.bytes() })?;
-        // From now on, it is known by what it is, if something of it is known.
-        self.start = if file.bytes() > 0 { Start::Appeared } else { Start::Whole };
-        self.file = Some(file);
-        Ok(())
+            taken => taken,
+        }
     }
 
     /// Takes what was appended.

@@ -299,7 +299,7 @@ fn renamed_files_are_followed_over_several_restarts() {
 fn copies_and_other_names_do_not_repeat_what_was_taken() {
     let folder = Folder::new("watch-copies");
     add(&folder, "f", &(line(0) + &line(1)));
-    let watch = Running::start(&folder, &["ingest", "log", "f", "f.1", "f.2.gz", "--watch"]);
+    let watch = Running::start(&folder, &["ingest", "log", "f", "f.1", "f.1.gz", "--watch"]);
     wait_for_numbers(&folder, &[0, 1]);
     fs::copy(folder.0.join("f"), folder.0.join("f.1")).unwrap();
     OpenOptions::new().write(true).truncate(true).open(folder.0.join("f")).unwrap();
@@ -307,13 +307,25 @@ fn copies_and_other_names_do_not_repeat_what_was_taken() {
     wait_for_numbers(&folder, &[0, 1, 2]);
     // Compressed by log rotation, which writes a part, and then the rest.
     let packed = gzip(&(line(0) + &line(1)));
-    let mut file = fs::File::create(folder.0.join("f.2.gz")).unwrap();
+    let mut file = fs::File::create(folder.0.join("f.1.gz")).unwrap();
     file.write_all(&packed[..20]).unwrap();
     pause();
     file.write_all(&packed[20..]).unwrap();
     fs::remove_file(folder.0.join("f.1")).unwrap();
     add(&folder, "f", &line(3));
     wait_for_numbers(&folder, &[0, 1, 2, 3]);
+    let (_, said) = watch.interrupted();
+    assert_eq!(said.matches("f.1.gz: ").count(), 1, "{said}");
+}
+
+#[test]
+fn files_that_have_the_same_text_are_both_taken() {
+    let folder = Folder::new("watch-same");
+    add(&folder, "f", &line(0));
+    let watch = Running::start(&folder, &["ingest", "log", "f", "g", "--watch"]);
+    wait_for_numbers(&folder, &[0]);
+    add(&folder, "g", &line(0));
+    wait_for_numbers(&folder, &[0, 0]);
     watch.killed();
 }
 
