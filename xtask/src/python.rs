@@ -7,9 +7,9 @@ use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
 /// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written,
-/// msgspec and pydantic have classes of their own, and pyarrow, pandas, polars and duckdb read streams of
-/// Arrow, and atheris fuzzes.
-const NEEDED: [&str; 12] = [
+/// msgspec and pydantic have classes of their own, pyarrow, pandas, polars and duckdb read streams of Arrow, atheris
+/// fuzzes, and web frameworks get responses.
+const NEEDED: [&str; 18] = [
     "maturin==1.16.0",
     "pytest==9.2.0",
     "hypothesis==6.170.17",
@@ -22,6 +22,12 @@ const NEEDED: [&str; 12] = [
     "polars==2.1.0",
     "duckdb==2.0.0",
     "atheris==3.0.0",
+    "flask==3.1.3",
+    "starlette==1.10.0",
+    "httpx==0.28.1",
+    "django==5.2.19",
+    "aiohttp==3.14.5",
+    "sqlalchemy==2.1.9",
 ];
 
 /// What tests the data source for Spark: Spark itself, which takes half a gigabyte, a server of S3, and Daft, which reads

@@ -50,9 +50,9 @@ mod _jird {
     #[pymodule_export]
     use crate::document::{Document, Iter, parse};
     #[pymodule_export]
-    use crate::dumps::{Fragment, dumps};
+    use crate::dumps::{Fragment, PyEncoder, dumps};
     #[pymodule_export]
-    use crate::loads::loads;
+    use crate::loads::{Decoder, loads};
     #[pymodule_export]
     use crate::scan::{Query, Scan, ScanIter};
     #[pymodule_export]

@@ -1,9 +1,14 @@
 import importlib.util
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
+
+# A program that a shell runs in the background ignores Ctrl-C, and so do those that it starts. Some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Spark takes half a gigabyte: these have a step of their own, `cargo xtask deep spark`.
 collect_ignore_glob = [] if importlib.util.find_spec("pyspark") else ["test_spark*"]

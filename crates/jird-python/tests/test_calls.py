@@ -17,17 +17,17 @@ import jird
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1] / "src"
 TABLE = (SOURCE / "raw" / "calls.md").read_text()
-READ = [*sorted(SOURCE.glob("raw/**/*.rs")), *sorted(SOURCE.glob("dumps/*.rs")), SOURCE / "loads" / "build.rs"]
+READ = [*sorted(SOURCE.glob("raw/**/*.rs")), *sorted(SOURCE.glob("dumps/*.rs")), *sorted(SOURCE.glob("loads/[bs]*.rs"))]
 
 # Methods and functions of Rust's own, and of the engine: they know nothing of Python.
 RUST = set("""
-abs add addr and_then as_bool as_bytes as_chunks as_mut_ptr as_number as_str assume_init assume_init_mut byte_add capacity cast_mut chars
-checked_mul chunks collect contains descendants div_euclid drop elements entries enumerate expect extend fill filter first_chunk
-first_chunk_mut floor_char_boundary fold get id into into_refusal is_ascii is_empty is_err is_finite is_integer is_null is_some iter join
-cmp kind last_chunk locate machine_number map map_err map_or max min names offset ok ok_or_else or_else parse pointer powi raw read clear is_multiple_of
-read_volatile rem_euclid replace reverse rotate_left saturating_sub set sort_by split_at split_first split_first_chunk starts_with str_in
-text then_some to_le_bytes to_owned to_string try_fold unsigned_abs unwrap_or unwrap_or_default unwrap_or_else walk wrapping_mul write
-write_bytes write_copy_of_slice
+abs add addr all and_then as_bool as_bytes as_chunks as_mut_ptr as_number as_ref as_str assume_init assume_init_mut by_ref byte_add capacity cast_mut chars
+checked_mul chunks collect contains copied copy_from_slice descendants div_euclid drain drop elements entries enumerate expect extend fill filter find first_chunk
+first_chunk_mut floor_char_boundary fold for_each get get_or_insert_with id into into_iter into_refusal is_ascii is_ascii_digit is_empty is_err is_finite is_integer is_null is_ok is_ok_and is_some is_some_and iter join
+cmp kind last_chunk locate machine_number map map_err map_or max min names offset ok ok_or ok_or_else or_else parse pointer powi raw read clear is_multiple_of
+read_volatile rem_euclid replace reverse rotate_left saturating_sub set sort_unstable split_at split_at_checked split_first split_first_chunk split_once starts_with str_in
+text then then_some to_be_bytes to_le_bytes to_ne_bytes trim_end_matches to_owned to_string try_fold unsigned_abs unwrap_or unwrap_or_default unwrap_or_else walk wrapping_mul write
+write_bytes write_copy_of_slice zip
 """.split())
 RUST_TYPES = set("""
 Box Cell ManuallyDrop MaybeUninit NonNull String UnsafeCell Vec mem ptr slice str thread libc core std ffi f32 f64 i8 i16 i32 i64 u8 u16 u32 u64
@@ -108,7 +108,7 @@ def test_the_walk_has_no_token():
     using = [line.strip() for line in text.splitlines() if re.search(r"(?<!')\bpy\b", line)]
     assert using == [
         "pub(super) fn new(py: Python<'py>, settings: Settings<'py>) -> Self {",
-        "Self { out: Output::new(py), settings, open: Open::new(py), stack: Stack::here(), calls: 0 }",
+        "let (out, open, known) = (Output::new(py), Open::new(py), SimpleClasses::new(py));",
         "let py = self.open.hold();",
         "let held = unsafe { Bound::from_borrowed_ptr(py, object) };",
         "Encoder::new(py, self).other(&held)",

@@ -7,7 +7,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGES = ["docs/guide/python.md", "crates/jird-python/README.md"]
+PAGES = ["docs/guide/python.md", "docs/guide/python-web.md", "crates/jird-python/README.md"]
 EXAMPLES = [
     (page, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
 ]
@@ -18,7 +18,7 @@ def test_an_example_runs(page, code, monkeypatch):
     if "jird.query(" in code:
         program = os.environ.get("JIRD_TEST_PROGRAM") or pytest.skip("skipped: a program jird with SQL")
         monkeypatch.setenv("JIRD_PROGRAM", program)
-    exec(compile(code, page, "exec"), {})
+    exec(compile(code, page, "exec"), {"__name__": "__main__"})
 
 
 def test_there_are_examples():

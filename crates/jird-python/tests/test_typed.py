@@ -171,16 +171,16 @@ FAULTS = [
     (b'"2024-13-01"', datetime.date, "", "refused", "month"),
     (b'"2024-05-01x"', datetime.date, "", "type", "expected a date"),
     (b'"2024-05-01T12:30:60"', datetime.datetime, "", "refused", "second"),
-    (b'"2024-05-01T12:30"', datetime.datetime, "", "type", "expected a date and time"),
+    (b'"2024-05-01T12:3"', datetime.datetime, "", "type", "expected a date and time"),
     (b'"2024-05-01T12:30:00+24:00"', datetime.datetime, "", "type", "expected a date and time"),
     (b'"2024-05-01T12:30:00."', datetime.datetime, "", "type", "expected a date and time"),
-    (b'"12:30"', datetime.time, "", "type", "expected a time"),
+    (b'"12:3"', datetime.time, "", "type", "expected a time"),
     (b"12", datetime.time, "", "type", "expected a time"),
     *[
         (f'"{text}"'.encode(), datetime.timedelta, "", "type", "expected a duration")
         for text in ["P", "PT", "1D", "P1Y", "P1M", "PT1D", "P1DT", "PT1S2M", "PT1.5H1M", "P1D1D", "P1000000000D", "P99999999999999999999D", "P\u0661D"]
     ],
-    (b'"12345678123456781234567812345678"', uuid.UUID, "", "type", "expected a UUID"),
+    (b'"1234567812345678123456781234567"', uuid.UUID, "", "type", "expected a UUID"),
     (b'"12345678-1234-5678-1234-56781234567g"', uuid.UUID, "", "type", "expected a UUID"),
     (b'"abc"', decimal.Decimal, "", "type", "expected a number, or a string with one"),
     (b'{"x": 1}', dict[int, int], "", "type", "expected an integer"),

@@ -1,6 +1,7 @@
 """Reads and writes JSON at the speed of memory, and builds only the values you ask for.
 
     loads, dumps     as in orjson, with integers of any size; loads(data, type=T) makes values of a type
+    Decoder, Encoder the same for many texts of one type, or with the same options
     scan             lines of files as dicts, as values of a type, or as columns of Arrow
     convert          files to other formats: CSV, SQLite, Parquet, Arrow
     Sqlite           tables made for classes, filled with objects or columns
@@ -29,7 +30,9 @@ from ._jird import (  # noqa: E402
     OPT_SORT_KEYS,
     OPT_STRICT_INTEGER,
     OPT_UTC_Z,
+    Decoder,
     Document,
+    Encoder,
     Fragment,
     __version__,
     dumps,
@@ -54,7 +57,9 @@ __all__ = [
     "OPT_SORT_KEYS",
     "OPT_STRICT_INTEGER",
     "OPT_UTC_Z",
+    "Decoder",
     "Document",
+    "Encoder",
     "Fragment",
     "JSONDecodeError",
     "JSONEncodeError",

@@ -1,7 +1,7 @@
 import datetime
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar, final, overload
+from typing import Any, Generic, Literal, TypeVar, final, overload
 
 from . import json as json
 from .errors import JSONDecodeError as JSONDecodeError
@@ -41,6 +41,19 @@ def dumps(
     default: Callable[[Any], Any] | None = None,
     option: int | None = None,
 ) -> bytes: ...
+@final
+class Decoder(Generic[_T]):
+    @overload
+    def __new__(cls, type: type[_T]) -> Decoder[_T]: ...
+    @overload
+    def __new__(cls, type: Any = None) -> Decoder[Any]: ...
+    @property
+    def type(self) -> Any: ...
+    def decode(self, data: bytes | bytearray | memoryview | str, /) -> _T: ...
+@final
+class Encoder:
+    def __new__(cls, default: Callable[[Any], Any] | None = None, option: int | None = None) -> Encoder: ...
+    def encode(self, obj: Any, /) -> bytes: ...
 def scan(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,

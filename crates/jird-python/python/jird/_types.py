@@ -166,7 +166,8 @@ class _Compiler:
 
     def generic(self, wanted, origin, args, index):
         if origin is typing.Annotated:
-            return self.make(wanted.__origin__, index)
+            limits = [limit for found in wanted.__metadata__ for limit in _limits(found)]
+            return self.limited(wanted.__origin__, limits, index) if limits else self.make(wanted.__origin__, index)
         if origin in _WRAPPERS:
             return self.make(args[0], index)
         if origin is typing.Literal:
@@ -182,7 +183,7 @@ class _Compiler:
             self.kinds[index] = {_OBJECT}
             key, value = args or (typing.Any, typing.Any)
             key_index = self.index(key)
-            if (self.steps[key_index] or ("",))[0] not in _KEYS:
+            if (self.plain(key_index) or ("",))[0] not in _KEYS:
                 raise TypeError(f"a key of a dict cannot be {_name(key)}: JSON's keys are strings")
             return ("dict", key_index, self.index(value))
         if type(origin).__name__ == "TypeAliasType":
@@ -190,6 +191,20 @@ class _Compiler:
         if isinstance(origin, type):
             return self.of_class(origin, dict(zip(getattr(origin, "__parameters__", ()), args)), index)
         raise _unsupported(wanted)
+
+    def limited(self, wanted, limits, index):
+        inner = self.index(wanted)
+        if self.steps[inner] is None:
+            raise TypeError(f"{_name(wanted)} has limits within itself")
+        self.kinds[index] = self.kinds[inner]
+        return ("limited", inner, limits)
+
+    def plain(self, index):
+        """The step without limits."""
+        step = self.steps[index]
+        while step is not None and step[0] == "limited":
+            step = self.steps[step[1]]
+        return step
 
     def tuple(self, wanted, args, index):
         self.kinds[index] = {_ARRAY}
@@ -246,7 +261,7 @@ class _Compiler:
         return ("union", by_kind, indexes, None, _name(wanted))
 
     def rank(self, index):
-        step = self.steps[index]
+        step = self.plain(index)
         return _ORDER.index(step[0]) if step is not None and step[0] in _ORDER else len(_ORDER)
 
     def choose_by_tags(self):
@@ -278,7 +293,7 @@ class _Compiler:
 
     def tags_of(self, index):
         """Keys of an object whose values can only be some str or int, with these values."""
-        step = self.steps[index]
+        step = self.plain(index)
         if step[0] == "model":
             return _tags_of_model(step[1])
         if step[0] != "object":
@@ -466,6 +481,48 @@ class _Compiler:
         if not fields:
             raise _unsupported(cls)
         return self.object("call", cls, fields)
+
+
+# The limits that the decoder checks, as annotated_types, msgspec.Meta and pydantic.Field name them.
+_LIMITS = ["gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length"]
+# What has one of these attributes is no limit: it describes the field.
+_NO_LIMITS = {"Unit", "DocInfo", "Doc", "Strict"}
+
+
+def _limits(found):
+    """The limits that an annotation stands for, as pairs of a name and a value."""
+    module = type(found).__module__.partition(".")[0]
+    if isinstance(found, slice) or module not in ("annotated_types", "msgspec", "pydantic"):
+        return
+    name = type(found).__name__
+    if module == "annotated_types" and name == "Predicate":
+        yield "predicate", found.func
+        return
+    if module == "pydantic" and hasattr(found, "metadata"):
+        for each in found.metadata:
+            yield from _limits(each)
+        return
+    known = False
+    for limit in _LIMITS:
+        value = getattr(found, limit, None)
+        known |= hasattr(found, limit)
+        # `annotated_types.Len` has 0 for no least length.
+        if value is not None and not (limit == "min_length" and value == 0):
+            yield limit, value
+    pattern = getattr(found, "pattern", None)
+    if pattern is not None:
+        import re
+
+        yield "pattern", re.compile(pattern).search
+    zone = getattr(found, "tz", None)
+    if module == "annotated_types" and name == "Timezone":
+        if zone not in (None, ...):
+            raise TypeError(f"jird cannot check {found!r}")
+        yield "zone", zone is not None
+    elif module == "msgspec" and zone is not None:
+        yield "zone", zone
+    elif not known and not hasattr(found, "pattern") and module == "annotated_types" and name not in _NO_LIMITS:
+        raise TypeError(f"jird cannot check {found!r}")
 
 
 _BARE = {each: each for each in [*_ARRAYS, *_MAPPINGS, tuple]}

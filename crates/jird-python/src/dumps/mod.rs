@@ -2,22 +2,29 @@
 //!
 //! ```text
 //! other     what the walk in `raw/encode` does not know: large integers, subclasses, enums, data classes, UUIDs, `default`
+//! kinds     what objects of a class are written as, found out once for each class
+//! modules   classes of modules that may not be imported
 //! keys      dicts that are sorted, or whose keys are not strings
 //! time      dates and times by RFC 3339
 //! numpy     arrays and scalars
+//! encoder   the class `Encoder`
 //! fragment  text that is JSON already
 //! ```
 
+mod encoder;
 mod fragment;
 mod keys;
+mod kinds;
+mod modules;
 mod numpy;
 mod other;
 mod time;
 
+pub(crate) use encoder::Encoder as PyEncoder;
 pub(crate) use fragment::Fragment;
 
 use crate::error;
-use crate::raw::encode::{Encoder, Failure, Refusal, Settings};
+use crate::raw::encode::{Encoder, Failure, Refusal, Settings, TimeForm};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
 
@@ -67,12 +74,25 @@ pub(crate) fn dumps<'py>(
     default: Option<Bound<'py, PyAny>>,
     option: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let py = obj.py();
-    let options = match option {
-        None => 0,
-        Some(bits) => options(bits).ok_or_else(|| error::encode(py, "Invalid opts", None))?,
-    };
+    let options = given_options(obj.py(), option)?;
+    write(obj, default, options)
+}
+
+/// The bits of options that were given.
+fn given_options(py: Python<'_>, option: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+    match option {
+        None => Ok(0),
+        Some(bits) => options(bits).ok_or_else(|| error::encode(py, "Invalid opts", None)),
+    }
+}
+
+fn write<'py>(
+    obj: &Bound<'py, PyAny>,
+    default: Option<Bound<'py, PyAny>>,
+    options: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
     let has = |option| options & option != 0;
+    let times = TimeForm { has_micros: !has(OMIT_MICROSECONDS), is_utc: has(NAIVE_UTC), has_z: has(UTC_Z) };
     let settings = Settings {
         other: other::write,
         other_dict: keys::write,
@@ -80,10 +100,13 @@ pub(crate) fn dumps<'py>(
         has_lines: has(INDENT_2),
         is_strict: has(STRICT_INTEGER),
         has_other_dicts: has(SORT_KEYS | NON_STR_KEYS),
+        times: (!has(PASSTHROUGH_DATETIME)).then_some(times),
+        has_subclasses: !has(PASSTHROUGH_SUBCLASS),
+        has_numpy: has(SERIALIZE_NUMPY),
         default,
         answers: 0,
     };
-    Encoder::text(obj, settings, has(APPEND_NEWLINE)).map_err(|failure| raised(py, failure))
+    Encoder::text(obj, settings, has(APPEND_NEWLINE)).map_err(|failure| raised(obj.py(), failure))
 }
 
 /// The text that `dumps` writes without options.

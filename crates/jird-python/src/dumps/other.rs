@@ -1,16 +1,17 @@
 //! What the walk in `raw/encode` does not know.
 
+use super::kinds::{self, Base, DataClass, Exact, Kind, ValueAttribute};
+use super::time;
 use super::{
-    Fragment, PASSTHROUGH_DATACLASS, PASSTHROUGH_DATETIME, PASSTHROUGH_SUBCLASS, SERIALIZE_NUMPY, STRICT_INTEGER,
-    fragment, is_on, numpy, time,
+    Fragment, PASSTHROUGH_DATACLASS, PASSTHROUGH_SUBCLASS, SERIALIZE_NUMPY, STRICT_INTEGER, fragment, is_on, numpy,
 };
 use crate::error;
-use crate::raw::encode::{Encoder, Failure, because};
-use crate::raw::members;
+use crate::raw::encode::{Encoder, Failure, Simple, because};
+use crate::raw::objects::SlotOf;
+use crate::raw::short_text::ShortText;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyString, PyTime, PyType};
+use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyString, PyTime, PyTzInfo};
 
 /// How often `default` may answer with a value that only `default` knows.
 const ANSWERS_MAX: usize = 254;
@@ -20,38 +21,65 @@ pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyA
     if let Ok(int) = object.cast_exact::<PyInt>() {
         return large_int(encoder, int);
     }
-    if let Ok(fragment) = object.cast::<Fragment>() {
-        return fragment::write(encoder, fragment);
-    }
-    if !is_on(encoder, PASSTHROUGH_DATETIME)
-        && let Some(text) = any_time(encoder, object)?
+    let Kind { exact, value, base, data, numpy } = kinds::of(object)?;
+    if let Some(exact) = exact
+        && let Some(written) = exactly(encoder, object, exact)?
     {
-        encoder.out.string(&text, b',');
-        return Ok(());
+        return Ok(written);
     }
-    if let Some(text) = uuid(encoder.py, object)? {
-        encoder.out.string(&text, b',');
-        return Ok(());
+    match value {
+        Some(ValueAttribute::Itself) => {
+            encoder.note(object, simple(base.unwrap_or(Base::Int)));
+            return encoder.object(&enum_value(object, ValueAttribute::Own)?);
+        }
+        Some(attribute) => return encoder.object(&enum_value(object, attribute)?),
+        None => {}
     }
-    if let Some(value) = enum_value(encoder.py, object)? {
-        return encoder.object(&value);
+    if let Some(base) = base.filter(|_| !is_on(encoder, PASSTHROUGH_SUBCLASS)) {
+        return subclass(encoder, object, base);
     }
-    if !is_on(encoder, PASSTHROUGH_SUBCLASS)
-        && let Some(written) = subclass(encoder, object)
-    {
-        return written;
+    if let Some(class) = data.filter(|_| !is_on(encoder, PASSTHROUGH_DATACLASS)) {
+        return data_class(encoder, object, &class);
     }
-    if !is_on(encoder, PASSTHROUGH_DATACLASS)
-        && let Some(fields) = data_fields(object)?
-    {
-        return data_class(encoder, object, &fields);
-    }
-    if is_on(encoder, SERIALIZE_NUMPY)
-        && let Some(written) = numpy::write(encoder, object)?
+    if let Some(of) = numpy.filter(|_| is_on(encoder, SERIALIZE_NUMPY))
+        && let Some(written) = numpy::write(encoder, object, of)?
     {
         return Ok(written);
     }
     ask(encoder, object)
+}
+
+/// Writes an object of exactly this class; `None` if the options leave it to `default`.
+#[inline]
+fn exactly<'py>(
+    encoder: &mut Encoder<'_, 'py>,
+    object: &Bound<'py, PyAny>,
+    exact: Exact,
+) -> Result<Option<()>, Failure> {
+    let text = match exact {
+        Exact::Fragment => {
+            return match object.cast::<Fragment>() {
+                Ok(fragment) => fragment::write(encoder, fragment).map(Some),
+                Err(_) => Ok(None),
+            };
+        }
+        Exact::Uuid => {
+            if let Some(slot) = SlotOf::new(object, intern!(encoder.py, "int")) {
+                encoder.note(object, Simple::Uuid(slot));
+            }
+            uuid(object)?
+        }
+        _ if encoder.settings.times.is_none() => return Ok(None),
+        Exact::DateTime | Exact::Date | Exact::Time => {
+            encoder.note(object, simple_time(encoder.py, exact)?);
+            match any_time(encoder, object)? {
+                Some(text) => text,
+                None => return Ok(None),
+            }
+        }
+    };
+    encoder.out.short_string(&text);
+    Ok(Some(()))
 }
 
 /// An integer beyond 64 bits, or beyond 53 where these are the limit.
@@ -79,7 +107,10 @@ pub(super) fn digits(int: &Bound<'_, PyInt>) -> Result<String, Failure> {
 }
 
 /// A `datetime`, `date` or `time` as text. Not their subclasses, as in orjson.
-fn any_time<'py>(encoder: &Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<Option<String>, Failure> {
+pub(super) fn any_time<'py>(
+    encoder: &Encoder<'_, 'py>,
+    object: &Bound<'py, PyAny>,
+) -> Result<Option<ShortText>, Failure> {
     if let Ok(found) = object.cast_exact::<PyDateTime>() {
         return time::date_time(encoder, found).map(Some);
     }
@@ -92,74 +123,63 @@ fn any_time<'py>(encoder: &Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Resu
     Ok(None)
 }
 
+/// How the walk writes dates and times from now on.
+fn simple_time(py: Python<'_>, exact: Exact) -> PyResult<Simple> {
+    Ok(match exact {
+        Exact::Date => Simple::Date,
+        Exact::Time => Simple::Time,
+        _ => Simple::DateTime(PyTzInfo::utc(py)?.as_ptr().addr()),
+    })
+}
+
 /// The text of a `uuid.UUID`.
-pub(super) fn uuid<'py>(py: Python<'py>, object: &Bound<'py, PyAny>) -> Result<Option<String>, Failure> {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let Some(class) = loaded(py, &CLASS, intern!(py, "uuid"), intern!(py, "UUID"))? else { return Ok(None) };
-    if !object.get_type().is(&class) {
-        return Ok(None);
-    }
-    let number: u128 = object.getattr(intern!(py, "int"))?.extract()?;
-    let digits = format!("{number:032x}");
-    let part = |from, to| &digits[from..to];
-    Ok(Some([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")))
+pub(super) fn uuid(object: &Bound<'_, PyAny>) -> Result<ShortText, Failure> {
+    Ok(ShortText::uuid(object.getattr(intern!(object.py(), "int"))?.extract()?))
 }
 
 /// The value of a member of an `enum.Enum`.
 pub(super) fn enum_value<'py>(
-    py: Python<'py>,
     object: &Bound<'py, PyAny>,
-) -> Result<Option<Bound<'py, PyAny>>, Failure> {
-    static META: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let Some(meta) = loaded(py, &META, intern!(py, "enum"), intern!(py, "EnumMeta"))? else { return Ok(None) };
-    if !object.get_type().is_instance(&meta)? {
-        return Ok(None);
-    }
-    Ok(Some(object.getattr(intern!(py, "value"))?))
+    attribute: ValueAttribute,
+) -> Result<Bound<'py, PyAny>, Failure> {
+    let py = object.py();
+    Ok(object.getattr(match attribute {
+        ValueAttribute::Own | ValueAttribute::Itself => intern!(py, "_value_"),
+        ValueAttribute::Overridden => intern!(py, "value"),
+    })?)
 }
 
-/// A class of a module, if the module has been imported: there are no instances otherwise.
-pub(super) fn loaded<'py>(
-    py: Python<'py>,
-    slot: &PyOnceLock<Py<PyType>>,
-    module: &Bound<'py, PyString>,
-    name: &Bound<'py, PyString>,
-) -> Result<Option<Bound<'py, PyType>>, Failure> {
-    static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    if let Some(class) = slot.get(py) {
-        return Ok(Some(class.bind(py).clone()));
+/// How the walk writes objects of subclasses from now on.
+fn simple(base: Base) -> Simple {
+    match base {
+        Base::Str => Simple::Str,
+        Base::Int => Simple::Int,
+        Base::List => Simple::List,
+        Base::Dict => Simple::Dict,
     }
-    let modules = MODULES.get_or_try_init(py, || {
-        PyResult::Ok(py.import("sys")?.getattr("modules")?.cast_into::<PyDict>().map_err(PyErr::from)?.unbind())
-    })?;
-    let Some(module) = modules.bind(py).get_item(module)? else { return Ok(None) };
-    // A module that is being imported just now has no class yet, and one of that name may be something else.
-    let Some(class) = module.getattr_opt(name)?.and_then(|class| class.cast_into::<PyType>().ok()) else {
-        return Ok(None);
-    };
-    Ok(Some(slot.get_or_init(py, || class.unbind()).bind(py).clone()))
 }
 
 /// Writes an instance of a subclass of a builtin type as that type.
-fn subclass<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Option<Result<(), Failure>> {
-    if let Ok(text) = object.cast::<PyString>() {
-        let text = text.to_str().map_err(|_| because("str is not valid UTF-8: surrogates not allowed"));
-        return Some(text.map(|text| encoder.out.string(text, b',')));
+fn subclass<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>, base: Base) -> Result<(), Failure> {
+    encoder.note(object, simple(base));
+    match base {
+        Base::Str => {
+            let text = object.cast::<PyString>().map_err(PyErr::from)?.to_str();
+            let text = text.map_err(|_| because("str is not valid UTF-8: surrogates not allowed"))?;
+            encoder.out.string(text, b',');
+            Ok(())
+        }
+        Base::Int => int_subclass(encoder, object.cast::<PyInt>().map_err(PyErr::from)?),
+        Base::List => encoder.elements(object.cast::<PyList>().map_err(PyErr::from)?),
+        Base::Dict => {
+            let dict = object.cast::<PyDict>().map_err(PyErr::from)?;
+            if encoder.settings.has_other_dicts {
+                (encoder.settings.other_dict)(encoder, dict)
+            } else {
+                encoder.members(dict)
+            }
+        }
     }
-    if let Ok(int) = object.cast::<PyInt>() {
-        return Some(int_subclass(encoder, int));
-    }
-    if let Ok(list) = object.cast::<PyList>() {
-        return Some(encoder.elements(list));
-    }
-    if let Ok(dict) = object.cast::<PyDict>() {
-        return Some(if encoder.settings.has_other_dicts {
-            (encoder.settings.other_dict)(encoder, dict)
-        } else {
-            encoder.members(dict)
-        });
-    }
-    None
 }
 
 fn int_subclass(encoder: &mut Encoder<'_, '_>, int: &Bound<'_, PyInt>) -> Result<(), Failure> {
@@ -173,65 +193,37 @@ fn int_subclass(encoder: &mut Encoder<'_, '_>, int: &Bound<'_, PyInt>) -> Result
     }
 }
 
-/// The fields of an instance of a data class.
-fn data_fields<'py>(object: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyDict>>, Failure> {
-    let py = object.py();
-    // Of the type, because a class that is itself the value has the attribute too.
-    let Some(fields) = object.get_type().getattr_opt(intern!(py, "__dataclass_fields__"))? else { return Ok(None) };
-    Ok(fields.cast_into::<PyDict>().ok())
-}
-
 /// Writes an instance of a data class: the attributes that it has in its `__dict__`, or, if it has slots, its fields.
 /// Those whose names begin with an underscore are private.
 fn data_class<'py>(
     encoder: &mut Encoder<'_, 'py>,
     object: &Bound<'py, PyAny>,
-    fields: &Bound<'py, PyDict>,
+    class: &DataClass,
 ) -> Result<(), Failure> {
     let py = encoder.py;
-    let has_slots = object.get_type().getattr_opt(intern!(py, "__slots__"))?.is_some();
-    let attributes = object.getattr_opt(intern!(py, "__dict__"))?.and_then(|found| found.cast_into::<PyDict>().ok());
     encoder.open(b'{')?;
-    match attributes {
-        Some(attributes) if !has_slots => {
-            // As they were: `default` may set an attribute, as the first use of a `cached_property` does.
-            for (name, value) in members::copied(&attributes) {
-                let name = name.cast::<PyString>().map_err(|_| because("Dict key must be str"))?;
-                attribute(encoder, name, &value)?;
+    let attributes = match class {
+        DataClass::Attributes => object.getattr_opt(intern!(py, "__dict__"))?,
+        DataClass::Fields(_) => None,
+    };
+    if let Some(attributes) = attributes.and_then(|found| found.cast_into::<PyDict>().ok()) {
+        encoder.attributes(&attributes)?;
+    } else {
+        let found;
+        let fields = match class {
+            DataClass::Fields(fields) => &fields[..],
+            DataClass::Attributes => {
+                found = kinds::fields_of(&object.get_type())?;
+                &found
             }
-        }
-        _ => {
-            for (name, field) in members::copied(fields) {
-                if is_field(&field)? {
-                    let name = name.cast::<PyString>().map_err(|_| because("Dict key must be str"))?;
-                    attribute(encoder, name, &object.getattr(name)?)?;
-                }
-            }
+        };
+        for name in fields {
+            let name = name.bind(py);
+            encoder.attribute(name, &object.getattr(name)?)?;
         }
     }
     encoder.close(b'}');
     Ok(())
-}
-
-fn attribute<'py>(
-    encoder: &mut Encoder<'_, 'py>,
-    name: &Bound<'py, PyString>,
-    value: &Bound<'py, PyAny>,
-) -> Result<(), Failure> {
-    let name = name.to_str().map_err(|_| because("str is not valid UTF-8: surrogates not allowed"))?;
-    if name.starts_with('_') {
-        return Ok(());
-    }
-    encoder.key(name);
-    encoder.object(value)
-}
-
-/// Whether it is a field and not a `ClassVar` or an `InitVar`.
-fn is_field(field: &Bound<'_, PyAny>) -> Result<bool, Failure> {
-    static FIELD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = field.py();
-    let kind = FIELD.get_or_try_init(py, || PyResult::Ok(py.import("dataclasses")?.getattr("_FIELD")?.unbind()))?;
-    Ok(field.getattr(intern!(py, "_field_type"))?.is(kind.bind(py)))
 }
 
 /// Asks `default` for what to write instead.

@@ -1,5 +1,6 @@
 //! A tape → Python's values.
 
+use super::small::Parts;
 use crate::error;
 use crate::raw::collect::Pause;
 use crate::raw::keys::{Keys, Values};
@@ -19,8 +20,10 @@ pub(crate) struct Reader {
 
 /// What is kept for making values.
 pub(crate) struct Making {
-    keys: Keys,
+    pub(super) keys: Keys,
     values: Values,
+    /// Of short texts.
+    pub(super) parts: Parts,
     /// A string without its escapes.
     plain: String,
 }
@@ -30,7 +33,7 @@ const PLAIN_MAX: usize = 1 << 20;
 
 impl Default for Making {
     fn default() -> Self {
-        Self { keys: Keys::new(), values: Values::new(), plain: String::new() }
+        Self { keys: Keys::new(), values: Values::new(), parts: Parts::default(), plain: String::new() }
     }
 }
 

@@ -4,17 +4,22 @@
 //! made in one go: the tape says how many there are in each list and dict.
 //!
 //! ```text
+//! small     values of short texts, made without a tape
 //! build     values of JSON
+//! decoder   the class `Decoder`
 //! repeated  texts without repeated keys
 //! typed     values of types that the caller names
 //! ```
 
 mod build;
+mod decoder;
 pub(crate) mod repeated;
+mod small;
 mod typed;
 
 pub(crate) use crate::raw::make::Keeps;
 pub(crate) use build::{Builder, Making, Reader};
+pub(crate) use decoder::Decoder;
 pub(crate) use typed::Typed;
 
 use crate::error;
@@ -23,6 +28,7 @@ use crate::raw::text::Text;
 use core::num::NonZero;
 use jird::{Parser, Value};
 use pyo3::prelude::*;
+use small::SMALL_MAX;
 use std::thread;
 
 /// A text of this many bytes is parsed without the interpreter's lock: releasing it and taking it back costs as much as
@@ -57,15 +63,27 @@ pub(crate) fn with_reader<T>(py: Python<'_>, read: impl FnOnce(&mut Reader) -> T
 #[pyfunction]
 #[pyo3(signature = (data, /, *, r#type=None))]
 pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(wanted) = r#type {
-        let typed = Typed::of(wanted)?;
+    let typed = r#type.map(Typed::of).transpose()?;
+    read(data, typed.as_ref())
+}
+
+/// The value of a text, of a type if one is wanted.
+#[inline]
+fn read<'py>(data: &Bound<'py, PyAny>, typed: Option<&Typed>) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(typed) = typed {
         return with_root(data, |root, builder| typed.decode(builder, root));
     }
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
-    with_parser(py, text.bytes().len(), |parser, making| {
-        let root = parse(py, parser, text.bytes())?;
-        Builder::new(py, text.bytes(), making, Keeps::Last).root(root)
+    let bytes = text.bytes();
+    with_parser(py, bytes.len(), |parser, making| {
+        if bytes.len() <= SMALL_MAX
+            && let Some(made) = small::read(py, bytes, making)?
+        {
+            return Ok(made);
+        }
+        let root = parse(py, parser, bytes)?;
+        Builder::new(py, bytes, making, Keeps::Last).root(root)
     })
 }
 

@@ -2,7 +2,10 @@
 
 use super::make::{self, HashedKey, NewObject};
 use core::ptr;
-use pyo3::ffi::{Py_hash_t, PyASCIIObject};
+use core::str::Utf8Error;
+#[cfg(not(Py_3_14))]
+use pyo3::ffi::PyCompactUnicodeObject;
+use pyo3::ffi::{self, Py_hash_t, PyASCIIObject};
 use pyo3::prelude::*;
 
 /// The longest key that is kept, in bytes.
@@ -12,12 +15,12 @@ const KEY_MAX: usize = 64;
 const SLOTS: usize = 2048;
 
 struct Slot {
-    /// Invariant: a compact `str` of ASCII.
+    /// Invariant: a compact `str` of ASCII, or one that has been asked for its UTF-8.
     key: Py<PyAny>,
     hash: Py_hash_t,
 }
 
-/// Keys of ASCII by their text. A new key takes the place of one that has the same slot.
+/// Keys by their text. A new key takes the place of one that has the same slot.
 pub(crate) struct Keys {
     slots: Box<[Option<Slot>]>,
 }
@@ -42,9 +45,21 @@ impl Keys {
             _ => new_key(py, text, slot),
         }
     }
+
+    /// The same of what may be UTF-8.
+    #[inline(always)]
+    pub(crate) fn key_of<'py>(&mut self, py: Python<'py>, text: &[u8]) -> Result<Option<HashedKey<'py>>, Utf8Error> {
+        if text.len() <= KEY_MAX
+            && let Some(Slot { key, hash }) = &self.slots[mix(text) & (SLOTS - 1)]
+            && is_text(key, text)
+        {
+            return Ok(Some(HashedKey { key: key.bind(py).clone(), hash: *hash }));
+        }
+        Ok(self.key(py, str::from_utf8(text)?))
+    }
 }
 
-/// Strings of ASCII that are values: those of a field are often few.
+/// Strings that are values: those of a field are often few.
 pub(crate) struct Values {
     /// Invariant: compact strings of ASCII.
     slots: Box<[Option<Py<PyAny>>]>,
@@ -104,21 +119,50 @@ fn other_key<'py>(py: Python<'py>, text: &str) -> Option<HashedKey<'py>> {
 
 #[inline(never)]
 fn new_key<'py>(py: Python<'py>, text: &str, slot: &mut Option<Slot>) -> Option<HashedKey<'py>> {
-    if !text.is_ascii() {
+    let made = if make::is_ascii(text.as_bytes()) {
+        make::ascii(py, text.as_bytes())?
+    } else if KEEPS_UTF8 {
+        make::string(py, text)?
+    } else {
         return other_key(py, text);
+    };
+    let made = HashedKey::new(made)?;
+    if !text.is_ascii() && !asks_utf8(&made.key) {
+        return Some(made);
     }
-    let made = HashedKey::new(make::ascii(py, text.as_bytes())?)?;
     *slot = Some(Slot { key: made.key.clone().unbind(), hash: made.hash });
     Some(made)
+}
+
+/// Whether a `str` keeps its UTF-8 where [`is_text`] looks for it.
+const KEEPS_UTF8: bool = cfg!(not(Py_3_14));
+
+/// Has a `str` keep its UTF-8. `false` if there is no memory.
+fn asks_utf8(made: &Bound<'_, PyAny>) -> bool {
+    let mut len = 0;
+    // SAFETY: it is a `str` of a text, so that it has no surrogates.
+    unsafe {
+        let is_kept = !ffi::PyUnicode_AsUTF8AndSize(made.as_ptr(), &raw mut len).is_null();
+        if !is_kept {
+            ffi::PyErr_Clear();
+        }
+        is_kept
+    }
 }
 
 /// Whether `key` is this text.
 #[inline(always)]
 fn is_text(key: &Py<PyAny>, text: &[u8]) -> bool {
     let key = key.as_ptr();
-    // SAFETY: keys of slots are compact strings of ASCII, so they are a `PyASCIIObject` and as many bytes as it says
-    // after it. They are never changed.
+    // SAFETY: what is in a slot is a compact `str`. One of ASCII is a `PyASCIIObject` and as many bytes as that says after it;
+    // others have their UTF-8 where a `PyCompactUnicodeObject` says, because they were asked for it. They are never changed.
     unsafe {
+        #[cfg(not(Py_3_14))]
+        if ffi::PyUnicode_IS_COMPACT_ASCII(key) == 0 {
+            let key = key.cast::<PyCompactUnicodeObject>();
+            let (data, len) = ((*key).utf8, (*key).utf8_length);
+            return is_same(core::slice::from_raw_parts(data.cast(), len as usize), text);
+        }
         let key = key.cast::<PyASCIIObject>();
         let held = core::slice::from_raw_parts(key.add(1).cast::<u8>(), (*key).length as usize);
         is_same(held, text)
@@ -152,18 +196,27 @@ fn short(text: &[u8]) -> u64 {
     }
 }
 
-/// A number that differs for most keys: of the first and last eight bytes and the length.
+/// A number that differs for most texts, of all their bytes.
 #[inline(always)]
 fn mix(text: &[u8]) -> usize {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let seen = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
         (Some(first), Some(last)) => {
-            u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(23).wrapping_mul(ODD)
+            let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+            let ends = first ^ last.rotate_left(23).wrapping_mul(ODD);
+            if text.len() <= 16 { ends } else { mix_middle(ends, text) }
         }
         _ => short(text),
     };
     let mixed = (seen ^ text.len() as u64).wrapping_mul(ODD);
     (mixed >> 40) as usize
+}
+
+/// Keys such as `measurement_01_temperature` differ in the middle.
+fn mix_middle(ends: u64, text: &[u8]) -> u64 {
+    const ODD: u64 = 0xC2B2_AE3D_27D4_EB4F;
+    let words = text[8..].as_chunks::<8>().0;
+    words.iter().fold(ends, |seen, word| (seen ^ u64::from_le_bytes(*word)).wrapping_mul(ODD).rotate_left(31))
 }
 
 const _: () = assert!(SLOTS <= 1 << 24, "`mix` has 24 bits");

@@ -1,6 +1,7 @@
 //! Strings, numbers, lists and dicts.
 
 use core::ptr;
+use core::str::Utf8Error;
 use pyo3::ffi::{self, Py_hash_t, Py_ssize_t, PyObject};
 use pyo3::prelude::*;
 
@@ -39,6 +40,12 @@ const SHORT: usize = 32;
 #[inline]
 pub(crate) fn string<'py>(py: Python<'py>, text: &str) -> NewObject<'py> {
     if is_ascii(text.as_bytes()) { ascii(py, text.as_bytes()) } else { wide(py, text) }
+}
+
+/// A `str` of what may be UTF-8.
+#[inline(always)]
+pub(crate) fn string_of<'py>(py: Python<'py>, text: &[u8]) -> Result<NewObject<'py>, Utf8Error> {
+    if is_ascii(text) { Ok(ascii(py, text)) } else { Ok(wide(py, str::from_utf8(text)?)) }
 }
 
 /// Whether all bytes are ASCII.
@@ -256,6 +263,41 @@ impl<'py> HashedKey<'py> {
     pub(crate) fn into_key(self) -> Bound<'py, PyAny> {
         self.key
     }
+}
+
+/// A key and its value, on their way into a dict.
+pub(crate) struct Member {
+    key: Py<PyAny>,
+    /// Invariant: the hash of `key`.
+    hash: Py_hash_t,
+    value: Py<PyAny>,
+}
+
+impl Member {
+    #[inline(always)]
+    pub(crate) fn new(key: HashedKey<'_>, value: Bound<'_, PyAny>) -> Self {
+        Self { key: key.key.unbind(), hash: key.hash, value: value.unbind() }
+    }
+}
+
+/// A dict of these members. Of several with equal keys, the value of the last is at the place of the first.
+#[inline(always)]
+pub(crate) fn dict(py: Python<'_>, members: impl ExactSizeIterator<Item = Member>) -> NewObject<'_> {
+    let mut dict = Dict::new(py, members.len())?;
+    for Member { key, hash, value } in members {
+        dict.set(&HashedKey { key: key.into_bound(py), hash }, &value.into_bound(py))?;
+    }
+    Some(dict.finish())
+}
+
+/// A list of these elements.
+#[inline(always)]
+pub(crate) fn list(py: Python<'_>, elements: impl ExactSizeIterator<Item = Py<PyAny>>) -> NewObject<'_> {
+    let mut list = List::new(py, elements.len())?;
+    for element in elements {
+        list.push(element.into_bound(py));
+    }
+    Some(list.finish())
 }
 
 impl<'py> Dict<'py> {

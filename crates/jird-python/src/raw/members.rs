@@ -39,9 +39,17 @@ impl<'a, 'py> Members<'a, 'py> {
 
 /// All members as they are now. The dict may change afterwards.
 pub(crate) fn copied<'py>(dict: &Bound<'py, PyDict>) -> Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    copied_from(dict, 0)
+}
+
+/// The same from a position of `PyDict_Next` on.
+pub(super) fn copied_from<'py>(
+    dict: &Bound<'py, PyDict>,
+    mut at: Py_ssize_t,
+) -> Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let py = dict.py();
     let mut members = Vec::with_capacity(dict.len());
-    let (mut at, mut key, mut value) = (0, ptr::null_mut(), ptr::null_mut());
+    let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: it is a dict, and the pointers are to be written. What they point to is borrowed from the dict, and held
     // by references of its own before anything else happens. No code of Python runs meanwhile.
     unsafe {

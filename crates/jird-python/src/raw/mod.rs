@@ -12,7 +12,10 @@
 //! text     the bytes of what was passed as a text, which nothing can change
 //! held     a parsed document and the object that its text is in
 //! members  the members of a dict
+//! types    what a class is, and whether it has changed
+//! numpy    the values of numpy's scalars and arrays
 //! objects  instances of classes, made without a call
+//! short_text  dates, times and UUIDs as texts
 //! output   a `bytes` object that grows
 //! interpreter  which interpreter this is, and whether it was interrupted
 //! stack    how much of a thread's stack is left
@@ -30,8 +33,11 @@ pub(crate) mod interpreter;
 pub(crate) mod keys;
 pub(crate) mod make;
 pub(crate) mod members;
+pub(crate) mod numpy;
 pub(crate) mod objects;
 pub(crate) mod output;
+pub(crate) mod short_text;
 pub(crate) mod spare;
 pub(crate) mod stack;
 pub(crate) mod text;
+pub(crate) mod types;

@@ -38,6 +38,39 @@ impl Slots {
     }
 }
 
+/// One slot of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotOf {
+    /// The address of the class.
+    class: usize,
+    /// Invariant: at this byte of an instance is a reference to an object, or null.
+    offset: usize,
+}
+
+impl SlotOf {
+    /// The slot of this name in the class of an object. `None` if it is not a slot.
+    pub(crate) fn new(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> Option<Self> {
+        let class = object.get_type();
+        let offset = offset(&class, name).ok()?;
+        Some(Self { class: class.as_ptr().addr(), offset })
+    }
+
+    /// Whether it is a slot of the class of this object.
+    pub(super) fn is_of(self, object: &Bound<'_, PyAny>) -> bool {
+        object.get_type().as_ptr().addr() == self.class
+    }
+
+    /// What the slot has: a reference that is borrowed from the object, or null.
+    ///
+    /// # Safety
+    /// `object` lives, and is of this class.
+    #[inline]
+    pub(super) unsafe fn get(self, object: *mut PyObject) -> *mut PyObject {
+        // SAFETY: there is a reference or null at this place.
+        unsafe { object.byte_add(self.offset).cast::<*mut PyObject>().read() }
+    }
+}
+
 /// An instance whose slots are being filled. No other code sees it before.
 pub(crate) struct Instance<'p, 'py> {
     object: Bound<'py, PyAny>,

@@ -1,5 +1,6 @@
 //! A `bytes` object that grows: what is written needs no copy in the end.
 
+use super::short_text::{self, ShortText};
 use super::spare::Spare;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
@@ -151,6 +152,37 @@ impl<'py> Output<'py> {
         // SAFETY: a string is no longer than its room, and there is a byte more.
         unsafe { room.as_mut_ptr().add(written).write(MaybeUninit::new(after)) };
         self.len += written + 1;
+    }
+
+    /// Appends a short text with quotes, and a comma.
+    #[inline]
+    pub(crate) fn short_string(&mut self, text: &ShortText) {
+        const ROOM: usize = short_text::ROOM + 3;
+        // Always as many bytes: that takes fewer instructions than as many as there are.
+        let room = &mut self.room(ROOM)[..ROOM];
+        room[0].write(b'"');
+        room[1..=short_text::ROOM].write_copy_of_slice(&text.bytes);
+        room[text.len + 1].write(b'"');
+        room[text.len + 2].write(b',');
+        self.len += text.len + 3;
+    }
+
+    /// Appends integers, each with a comma.
+    pub(crate) fn integers(&mut self, values: impl ExactSizeIterator<Item = i64>) {
+        /// For so many there is room at once.
+        const MANY: usize = 256;
+        let mut values = values;
+        while values.len() > 0 {
+            let count = values.len().min(MANY);
+            let room = self.room((count + 1) * NUMBER_ROOM);
+            let mut written = 0;
+            for value in values.by_ref().take(count) {
+                written += put_i64(value, room[written..].first_chunk_mut().expect("room was made"));
+                room[written].write(b',');
+                written += 1;
+            }
+            self.len += written;
+        }
     }
 
     /// Appends a string in parts, because room is made for a text of escapes only.

@@ -92,6 +92,17 @@ pub(crate) struct StoreReads {
     pub(crate) damage: Vec<Damage>,
 }
 
+/// What a scan of a store would read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ForeseenReads {
+    /// Blocks that may have a match.
+    read: u64,
+    /// The sections that have them, and all sections in the window of time.
+    sections: u64,
+    window: u64,
+    skipped: Skipped,
+}
+
 impl StoreText {
     pub(super) fn open(path: &path::Path, window: Window, progress: &Arc<Progress>) -> Result<Self, jird_store::Error> {
         Self::of(&Store::open(path)?, window, progress, Failure::default())
@@ -151,6 +162,24 @@ impl StoreText {
             from: self.bytes().saturating_sub(newest_bytes),
             sections: vec![OnceLock::new(); self.text.sections()],
         }
+    }
+
+    /// How many blocks a scan with this choice would read, and what leaves out the others. Asks the indexes of all sections,
+    /// and reads no event.
+    pub(crate) fn foreseen(&self, chosen: &BlockSelection) -> ForeseenReads {
+        let mut foreseen = ForeseenReads { window: self.text.sections() as u64, ..ForeseenReads::default() };
+        for section in 0..self.text.sections() {
+            let facts = self.text.section(section);
+            if facts.end() <= chosen.from {
+                continue;
+            }
+            let Selected { blocks, skipped, .. } = self.text.select(section, chosen.condition.as_ref());
+            let read = blocks.iter().filter(|id| self.text.block(**id).end() > chosen.from).count() as u64;
+            foreseen.read += read;
+            foreseen.sections += u64::from(read > 0);
+            foreseen.skipped.merge(&skipped);
+        }
+        foreseen
     }
 
     /// How many bytes of the text a thread takes at a time that takes this many of a file. Of what a condition may leave
@@ -379,6 +408,24 @@ impl PieceSource for StorePieces<'_> {
         let facts = text.block(id);
         self.store.progress.add(facts.bytes);
         Ok(Some(facts.offset))
+    }
+}
+
+impl fmt::Display for ForeseenReads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { read, sections, window, skipped } = self;
+        write!(f, "{read} to read, in {sections} of {window} sections")?;
+        let reasons = [
+            (skipped.by_time, "times"),
+            (skipped.by_keys, "keys"),
+            (skipped.by_range, "ranges of numbers"),
+            (skipped.by_pairs, "values"),
+            (skipped.by_words, "words"),
+        ];
+        let reasons = reasons.into_iter().filter(|(blocks, _)| *blocks > 0);
+        reasons.enumerate().try_for_each(|(number, (blocks, reason))| {
+            write!(f, "{} {blocks} by {reason}", if number == 0 { "; skipped:" } else { "," })
+        })
     }
 }
 

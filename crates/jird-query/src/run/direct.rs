@@ -107,14 +107,15 @@ impl<'q> Direct<'q> {
     }
 
     /// Explains how the query would run.
-    pub(crate) fn explain(&self, report: &mut Report) -> String {
+    pub(crate) fn explain(&self, bounds: Bounds<'_>, report: &mut Report) -> Result<String, Error> {
         self.tell();
+        self.plan(bounds.batch_rows_max, (false, false))?.note_choice();
         self.source.shared.ordered.store(true, Relaxed);
         let mut text = String::new();
         self.source.report(report);
         self.source.explain(&mut text);
         text += "plan\n  none: the scan is the answer\n";
-        text
+        Ok(text)
     }
 
     /// Notes what the scan reads and decides.
@@ -125,6 +126,13 @@ impl<'q> Direct<'q> {
         note(&tally.columns, read);
         note(&tally.literals, self.source.shared.literals(self.filter.as_ref()));
         note(&tally.pushed, self.conditions.clone());
+    }
+
+    /// The scan of a file.
+    fn plan(&self, batch_rows: usize, notes: (bool, bool)) -> Result<Plan, Error> {
+        let scanned = self.scanned();
+        let schema = self.source.schema.project(&scanned).map_err(|error| Error::of_arrow(&error))?;
+        Ok(Plan::new(&self.source.shared, &scanned, self.filter.as_ref(), Arc::new(schema), batch_rows, notes))
     }
 
     /// The columns that are scanned, each once.
@@ -172,10 +180,7 @@ impl<'q> Direct<'q> {
         let is_counted = matches!(self.asks, DirectResult::Count) && bounds.options.on_error == OnError::Stop;
         let jobs = if is_counted { shared.options.threads.clamp(1, files.len().max(1)) } else { 1 };
         shared.ordered.store(true, Relaxed);
-        let scanned = self.scanned();
-        let schema = self.source.schema.project(&scanned).map_err(|error| Error::of_arrow(&error))?;
-        let (filter, notes) = (self.filter.as_ref(), shared.notes());
-        let plan = Plan::new(shared, &scanned, filter, Arc::new(schema), bounds.batch_rows_max, notes);
+        let plan = self.plan(bounds.batch_rows_max, shared.notes())?;
         let work = Arc::new(Work { plan, files, next: AtomicUsize::new(0), is_over: AtomicBool::new(false) });
         for _ in 0..jobs {
             let (work, sender) = (Arc::clone(&work), sender.clone());

@@ -122,7 +122,10 @@ impl Execution<'_> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let plan = Threads::new(self.bounds.options.threads, self.bounds.kept)?.wait(async {
-            let (plan, _) = self.logical(context, statement, sources, gate).await?;
+            let (plan, newest) = self.logical(context, statement, sources, gate).await?;
+            if let (Some(_), [source]) = (newest, sources) {
+                source.shared.newest_bytes.store(self.newest_bytes(), Relaxed);
+            }
             self.physical(context, &plan, sources).await
         });
         let plan = plan.map_err(|error| Error::of(&error))?;
@@ -157,7 +160,7 @@ impl Execution<'_> {
             return execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx());
         };
         let all: u64 = source.input.stores().map(|(_, store)| store.bytes()).sum();
-        let mut bytes = NEWEST_BYTES.min(self.bounds.options.chunk_bytes.max(1));
+        let mut bytes = self.newest_bytes();
         while bytes < all {
             source.shared.newest_bytes.store(bytes, Relaxed);
             let physical = self.physical(context, &plan, sources).await?;
@@ -170,6 +173,11 @@ impl Execution<'_> {
         }
         source.shared.newest_bytes.store(u64::MAX, Relaxed);
         execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx())
+    }
+
+    /// How much of a store is read first, if a few of the newest events are wanted.
+    fn newest_bytes(&self) -> u64 {
+        NEWEST_BYTES.min(self.bounds.options.chunk_bytes.max(1))
     }
 
     async fn logical(

@@ -330,7 +330,7 @@ impl Query {
         let (direct, planned) = (self.direct(&rewritten, &sources), self.execution(learned));
         if parsed.asks == Purpose::Plan {
             let text = match direct {
-                Some(direct) => direct.explain(report),
+                Some(direct) => direct.explain(self.bounds(), report)?,
                 None => planned.explain(&rewritten, &sources, &Gate::default(), report)?,
             };
             return write_text(&text, out).map(|()| Attempt::Done(Vec::new()));

@@ -12,7 +12,7 @@ use super::read::{ReadCounts, Reader};
 use super::shared::{ColumnSpec, TableScan, VirtualColumn, note};
 use super::watch::Extent;
 use crate::base::error::Error;
-use crate::input::{BlockSelection, Input, InputFile, TakeCells};
+use crate::input::{BlockSelection, Input, InputFile, StoreText, TakeCells};
 use crate::scan::bad::{BadPart, BadSink};
 use crate::scan::cells::CellAppender;
 use crate::sql::{Rep, each_slot, map_slots};
@@ -28,8 +28,8 @@ use jird::{
 use jird_formats::{Accumulator, ColumnBuilder, Crew, holds};
 use jird_store::Cells;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 use tokio::sync::mpsc::Sender;
 
 /// The description of a scan.
@@ -243,6 +243,17 @@ impl Plan {
         looks_at_none && self.checks.is_empty() && (checks_none || file.store_text().is_some())
     }
 
+    /// Which blocks of a store this scan reads.
+    fn choose(&self, store: &StoreText) -> BlockSelection {
+        store.choose(self.condition(), self.shared.newest_bytes.load(Relaxed), self.tells_lines())
+    }
+
+    /// Notes by which condition this scan chooses blocks of stores.
+    pub(crate) fn note_choice(&self) {
+        let choice = self.condition().map(|(condition, paths)| (condition.clone(), paths.to_vec()));
+        self.shared.tally.choices.lock().unwrap_or_else(PoisonError::into_inner).push(choice);
+    }
+
     /// The condition and its paths, unless every record is observed, whether it matches or not.
     fn condition(&self) -> Option<(&Predicate, &[Path])> {
         let observes_all = self.shared.watch.is_some() || !self.checks.is_empty();
@@ -269,9 +280,7 @@ impl Plan {
             return;
         }
         let options = &self.shared.options;
-        let newest_bytes = self.shared.newest_bytes.load(Relaxed);
-        let chosen =
-            file.store_text().map(|store| Arc::new(store.choose(self.condition(), newest_bytes, self.tells_lines())));
+        let chosen = file.store_text().map(|store| Arc::new(self.choose(store)));
         let chunks = match &range {
             Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 && !self.tells_lines() => {
                 range.clone()

@@ -116,6 +116,9 @@ pub(crate) struct TableScan {
     pub(crate) watch: Option<Watch>,
 }
 
+/// The condition by which a scan chooses blocks of a store, and its paths. Without one, it reads all.
+pub(crate) type BlockChoice = Option<(Predicate, Vec<Path>)>;
+
 /// What the scans of a table have seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -139,6 +142,8 @@ pub(crate) struct Tally {
     pub(crate) columns: Mutex<Vec<usize>>,
     /// Of files whose folders have keys: whether any scan has read them, or all have left them out.
     pub(crate) keyed: Mutex<HashMap<usize, bool>>,
+    /// How the scans of the plan choose blocks of stores.
+    pub(crate) choices: Mutex<Vec<BlockChoice>>,
     /// The literals that are searched for before records are read.
     pub(crate) literals: Mutex<Vec<String>>,
     /// How many lines the ranges of files have, each by its file and its start, if lines are counted.

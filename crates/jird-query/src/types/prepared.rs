@@ -144,6 +144,15 @@ impl<'q> Source<'q> {
             list(quoted(&taken(&self.shared.tally.literals))),
             self.shared.options.threads,
         );
+        let newest_bytes = self.shared.newest_bytes.load(Relaxed);
+        for (_, store) in self.input.stores() {
+            for choice in taken(&self.shared.tally.choices) {
+                let condition = choice.as_ref().map(|(condition, paths)| (condition, &paths[..]));
+                let foreseen = store.foreseen(&store.choose(condition, newest_bytes, self.shared.tells_lines()));
+                let first = if newest_bytes < store.bytes() { " at first, of the newest events" } else { "" };
+                let _ = writeln!(text, "  blocks   {foreseen}{first}");
+            }
+        }
     }
 
     pub(crate) fn report(&self, report: &mut Report) {

@@ -1,5 +1,6 @@
 //! Converts checked tokens to the machine number that fits them.
 
+use super::check::check_at;
 use super::float::of_plain;
 use super::plain::{Plain, is_integer, plain};
 use super::token::Token;
@@ -42,6 +43,16 @@ pub enum MachineNumber {
 #[inline(always)]
 pub(crate) fn to_machine_at(text: &[u8], start: usize, end: usize) -> Option<MachineNumber> {
     machine(Token::at(text, start, end))
+}
+
+/// The number that begins at `start`, as a machine number, and the offset behind it. `None` if no number of RFC 8259 stands
+/// there up to a byte that no number has, or none that a machine holds.
+#[inline]
+pub fn number_at(text: &[u8], start: usize) -> Option<(MachineNumber, usize)> {
+    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+    let len = text.get(start..)?.iter().position(|byte| !is_of_number(byte)).unwrap_or(text.len() - start);
+    check_at(text, start, start + len).ok()?;
+    Some((to_machine_at(text, start, start + len)?, start + len))
 }
 
 /// Whether `token` (checked) has neither a point nor an exponent.
@@ -107,6 +118,19 @@ mod tests {
             MachineNumber::I64(value) => Bits::I64(value),
             MachineNumber::U64(value) => Bits::U64(value),
             MachineNumber::F64(value) => Bits::F64(value.to_bits()),
+        }
+    }
+
+    #[test]
+    fn a_number_is_read_where_it_begins() {
+        let read = |text: &str, start| number_at(text.as_bytes(), start);
+        assert_eq!(read("1", 0), Some((MachineNumber::I64(1), 1)));
+        assert_eq!(read("[-12.5,3]", 1), Some((MachineNumber::F64(-12.5), 6)));
+        assert_eq!(read("[1,2e3 ]            ", 3), Some((MachineNumber::F64(2000.0), 6)));
+        for (text, start) in
+            [("", 0), ("1", 1), ("1", 2), ("a", 0), ("-", 0), ("01", 0), ("1.", 0), ("1-2", 0), ("1e400", 0), ("+1", 0)]
+        {
+            assert_eq!(read(text, start), None, "{text}");
         }
     }
 

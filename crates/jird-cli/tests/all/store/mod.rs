@@ -217,6 +217,41 @@ fn blocks_without_a_match_are_skipped_and_told() {
 }
 
 #[test]
+fn an_explanation_says_which_blocks_of_a_store_a_query_reads() {
+    let folder = sealed("foreseen", 20_000);
+    let number = |line: &str, at: usize| -> u64 {
+        line.split_whitespace().nth(at).and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{line}"))
+    };
+    let mut reads = Vec::new();
+    for sql in [
+        "select Message where id = 'r-12345'",
+        "select Message where id = 'nobody'",
+        "select Message, id where search('12345')",
+        "select count(*) as n where \"@t\" < '2024-03-05T00:10:00.000Z'",
+        "select max(Elapsed) as most where \"@t\" between '2024-03-05T00:10:00.000Z' and '2024-03-05T00:20:00.000Z'",
+        "select id, Message order by \"@t\" desc limit 3",
+        "select Level, count(*) as n group by Level",
+        "select a.id from stream a join stream b on a.id = b.id where a.id = 'r-12345' and b.Elapsed < 10",
+    ] {
+        let plan = fine(&folder, "query", &[&format!("explain {sql}"), "--store", "log"]);
+        let (_, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        assert_eq!(code, 0, "{sql}: {said}");
+        let blocks = plan.lines().filter(|line| line.starts_with("  blocks"));
+        let foreseen: Vec<u64> = blocks.map(|line| number(line, 1)).collect();
+        // A query reads a block once, whichever of its scans want it.
+        let read = said.lines().find(|line| line.starts_with("store")).map_or(0, |line| number(line, 2));
+        assert!(*foreseen.iter().max().unwrap() <= read && read <= foreseen.iter().sum(), "{sql}:\n{plan}\n{said}");
+        reads.push(read);
+    }
+    let all = reads[6];
+    assert!(all >= 8 && reads[1] < all / 2 && reads[3] < all && reads[4] < all && reads[5] < all, "{reads:?}");
+    let plan = fine(&folder, "query", &["explain select id order by \"@t\" desc limit 3", "--store", "log"]);
+    assert!(plan.contains("at first, of the newest events"), "{plan}");
+    let plan = fine(&folder, "query", &["explain select id where id = 'nobody'", "--store", "log"]);
+    assert!(plan.contains("; skipped: ") && plan.contains(" by values"), "{plan}");
+}
+
+#[test]
 fn columns_answer_where_a_query_looks_at_nothing_else() {
     let folder = Folder::new("columns-answer").with("a.ndjson", events(20_000));
     fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level,user.id"]);

@@ -113,6 +113,11 @@ impl<'py> Decoder<'_, 'py> {
                 let raw = PyBytes::new(py, &raw);
                 validate.bind(py).call1((raw,)).map_err(|error| scalars::refused_by_model(py, error, value))
             }
+            (Step::Limited(of, limits), _) => {
+                let made = self.value(*of, value)?;
+                scalars::check_limits(limits, &made, value)?;
+                Ok(made)
+            }
             (Step::Decimal(class), Kind::Number | Kind::String) => scalars::decimal(self, class, value),
             (Step::Uuid(class), Kind::String) => scalars::uuid(self, class, value),
             (Step::DateTime | Step::Date | Step::Time | Step::TimeDelta, Kind::String) => times::time(py, step, value),

@@ -38,7 +38,7 @@ pub(super) fn wanted(step: &Step) -> String {
         Step::Date => "a date, as 2024-05-01",
         Step::Time => "a time, as 12:30:00",
         Step::TimeDelta => "a duration, as P1DT12H30M",
-        Step::Uuid(_) => "a UUID of 32 hexadecimal digits with four hyphens",
+        Step::Uuid(_) => "a UUID of 32 hexadecimal digits, with or without its four hyphens",
         Step::Choice(choice) => return format!("one of {}", choice.shown),
         Step::List(_) | Step::Set(_) | Step::FrozenSet(_) | Step::Deque(..) | Step::Tuple(_) | Step::Tuples(_) => {
             "an array"
@@ -48,6 +48,7 @@ pub(super) fn wanted(step: &Step) -> String {
         Step::Object(object) => return format!("an object ({})", object.name),
         Step::Model(name, _) => return format!("an object ({name})"),
         Step::Union(union) => return union.name.clone(),
+        Step::Limited(..) => "a value within limits",
     };
     words.to_owned()
 }

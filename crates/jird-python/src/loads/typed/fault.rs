@@ -38,6 +38,12 @@ impl Fault {
         Self::wrong(format!("expected {wanted}, found {}", shown(value)), "type", value)
     }
 
+    /// `value` is beyond a limit.
+    #[cold]
+    pub(super) fn beyond(wanted: &str, value: Value<'_>) -> Self {
+        Self::wrong(format!("expected {wanted}, found {}", shown(value)), "limit", value)
+    }
+
     /// Something is wrong with `value`.
     #[cold]
     pub(super) fn wrong(words: String, code: &'static str, value: Value<'_>) -> Self {

@@ -24,6 +24,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// What a type wants, ready to decode texts.
+#[derive(Clone)]
 pub(crate) struct Typed(Arc<Plan>);
 
 impl Typed {

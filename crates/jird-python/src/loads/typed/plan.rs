@@ -49,6 +49,33 @@ pub(super) enum Step {
     /// A model of pydantic: what it is called, and its `validate_json`.
     Model(String, Py<PyAny>),
     Union(Box<Union>),
+    /// A value of another step, within limits.
+    Limited(usize, Box<[Limit]>),
+}
+
+/// What must hold of a value, as `Annotated` says it.
+pub(super) struct Limit {
+    pub(super) kind: LimitKind,
+    pub(super) value: Py<PyAny>,
+    /// The value, for messages.
+    pub(super) shown: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LimitKind {
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+    MultipleOf,
+    MinLength,
+    MaxLength,
+    /// The `search` of a regular expression.
+    Pattern,
+    /// A function that says whether it holds.
+    Predicate,
+    /// Whether a time has a time zone.
+    Zone,
 }
 
 /// A value that must be one of several: `Literal`, or an enum.
@@ -154,31 +181,45 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = wanted.py();
     let plans = PLANS.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
-    // A type without a hash is planned each time.
-    let has_hash = wanted.hash().is_ok();
-    if has_hash
-        && let Some(found) = plans.get_item(wanted)?
+    // A type without a hash is known by its address, as long as it is kept with its plan.
+    let key = if wanted.hash().is_ok() { wanted.clone() } else { address(wanted)?.into_any() };
+    if let Some(found) = plans.get_item(&key)?
         && let Ok(kept) = found.cast_into::<PlanObject>()
+        && kept.get().is_of(wanted, &key)
     {
-        return Ok(Arc::clone(&kept.get().0));
+        return Ok(Arc::clone(&kept.get().plan));
     }
     let compile = COMPILE.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("plan")?.unbind()))?;
     let steps = compile.bind(py).call1((wanted,))?.cast_into::<PyList>().map_err(PyErr::from)?;
     let steps = steps.iter().map(|step| Step::of(&step)).collect::<PyResult<Box<[_]>>>()?;
     let is_quiet = steps.iter().all(|step| step.is_quiet(&steps));
     let plan = Arc::new(Plan { steps, is_quiet });
-    if has_hash {
-        if plans.len() >= PLANS_MAX {
-            plans.clear();
-        }
-        plans.set_item(wanted, PlanObject(Arc::clone(&plan)))?;
+    if plans.len() >= PLANS_MAX {
+        plans.clear();
     }
+    plans.set_item(key, PlanObject { plan: Arc::clone(&plan), wanted: wanted.clone().unbind() })?;
     Ok(plan)
 }
 
-/// A plan in a dict of Python, whose keys are types as they compare themselves.
+/// What a type without a hash is kept by.
+fn address<'py>(wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(wanted.py(), [wanted.as_ptr().addr()])
+}
+
+/// A plan in a dict of Python, whose keys are types as they compare themselves, or addresses of types.
 #[pyclass(frozen, module = "jird._jird", name = "_Plan")]
-struct PlanObject(Arc<Plan>);
+struct PlanObject {
+    plan: Arc<Plan>,
+    /// The type, which lives as long as the plan.
+    wanted: Py<PyAny>,
+}
+
+impl PlanObject {
+    /// Whether it is the plan of a type that is kept under this key.
+    fn is_of(&self, wanted: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> bool {
+        key.is(wanted) || self.wanted.bind(wanted.py()).is(wanted)
+    }
+}
 
 /// An item of a step.
 fn item<'py>(step: &Bound<'py, PyTuple>, index: usize) -> PyResult<Bound<'py, PyAny>> {
@@ -214,8 +255,40 @@ impl Step {
             "object" => Self::Object(Box::new(Object::of(step)?)),
             "model" => Self::Model(item(step, 3)?.extract()?, item(step, 2)?.unbind()),
             "union" => Self::Union(Box::new(Union::of(step)?)),
+            "limited" => Self::Limited(index(1)?, Limit::all(&item(step, 2)?)?),
             other => return Err(PyTypeError::new_err(format!("no step is called {other}"))),
         })
+    }
+}
+
+impl Limit {
+    /// `[(name, value), …]`
+    fn all(limits: &Bound<'_, PyAny>) -> PyResult<Box<[Self]>> {
+        let limits: Vec<(String, Bound<'_, PyAny>)> = limits.extract()?;
+        let limits = limits.into_iter().map(|(name, value)| {
+            let kind = match name.as_str() {
+                "gt" => LimitKind::Above,
+                "ge" => LimitKind::AtLeast,
+                "lt" => LimitKind::Below,
+                "le" => LimitKind::AtMost,
+                "multiple_of" => LimitKind::MultipleOf,
+                "min_length" => LimitKind::MinLength,
+                "max_length" => LimitKind::MaxLength,
+                "pattern" => LimitKind::Pattern,
+                "predicate" => LimitKind::Predicate,
+                "zone" => LimitKind::Zone,
+                other => return Err(PyTypeError::new_err(format!("no limit is called {other}"))),
+            };
+            let shown = match kind {
+                LimitKind::Pattern => value.getattr("__self__")?.getattr("pattern")?.repr()?.to_string(),
+                LimitKind::Predicate => {
+                    value.getattr_opt("__name__")?.map_or_else(|| value.repr(), |name| name.str())?.to_string()
+                }
+                _ => value.str()?.to_string(),
+            };
+            Ok(Self { kind, value: value.unbind(), shown })
+        });
+        limits.collect()
     }
 }
 
@@ -227,7 +300,7 @@ impl Step {
         // A key that is an integer of many digits may be read by Python's own code.
         let is_key = |step: usize| matches!(steps[step], Self::Any | Self::Str);
         match self {
-            Self::Uuid(_) | Self::Decimal(_) | Self::Model(..) => false,
+            Self::Uuid(_) | Self::Decimal(_) | Self::Model(..) | Self::Limited(..) => false,
             Self::Choice(choice) => choice.fallback.is_none() && choice.others.is_empty(),
             Self::Set(of) | Self::FrozenSet(of) => is_plain(*of),
             Self::Dict(of, _) => is_key(*of),

@@ -2,7 +2,7 @@
 
 use super::decoder::{DecodeResult, Decoder, wanted};
 use super::fault::Fault;
-use super::plan::{Choice, Step, Union};
+use super::plan::{Choice, Limit, LimitKind, Step, Union};
 use super::times;
 use crate::raw::make::Keeps;
 use jird::{Kind, Value};
@@ -80,7 +80,7 @@ pub(super) fn decimal<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, va
     })
 }
 
-/// `uuid.UUID` of its usual form.
+/// `uuid.UUID` of its usual form, or without the hyphens.
 pub(super) fn uuid<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> DecodeResult<'py> {
     let py = decoder.py;
     let text = value.as_str().unwrap_or_default();
@@ -94,12 +94,13 @@ pub(super) fn uuid<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value
 
 fn uuid_number(text: &[u8]) -> Option<u128> {
     const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-    if text.len() != 36 {
+    let has_hyphens = text.len() == 36;
+    if !has_hyphens && text.len() != 32 {
         return None;
     }
     let mut number = 0;
     for (at, &byte) in text.iter().enumerate() {
-        if HYPHENS.contains(&at) {
+        if has_hyphens && HYPHENS.contains(&at) {
             if byte != b'-' {
                 return None;
             }
@@ -130,9 +131,64 @@ pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'
         }
         Step::Decimal(class) => decimal(decoder, class, key),
         Step::Uuid(class) => uuid(decoder, class, key),
+        Step::Any | Step::Str => decoder.any(key),
+        Step::Limited(of, limits) => {
+            let plan = decoder.plan;
+            let made = self::key(decoder, &plan.steps[*of], key)?;
+            check_limits(limits, &made, key)?;
+            Ok(made)
+        }
         Step::DateTime | Step::Date | Step::Time => times::time(py, step, key),
         // `_KEYS` of `_types.py` lets no other step be a key, and texts are made before they come here.
         _ => Err(Fault::expected(&wanted(step), key)),
+    }
+}
+
+/// Whether what was made of `value` is within its limits.
+pub(super) fn check_limits(limits: &[Limit], made: &Bound<'_, PyAny>, value: Value<'_>) -> Result<(), Fault> {
+    let py = made.py();
+    for limit in limits {
+        let bound = limit.value.bind(py);
+        let holds = match limit.kind {
+            LimitKind::Above => made.gt(bound),
+            LimitKind::AtLeast => made.ge(bound),
+            LimitKind::Below => made.lt(bound),
+            LimitKind::AtMost => made.le(bound),
+            LimitKind::MultipleOf => made.rem(bound).and_then(|rest| Ok(!rest.is_truthy()?)),
+            LimitKind::MinLength => bound.extract::<usize>().and_then(|least| Ok(made.len()? >= least)),
+            LimitKind::MaxLength => bound.extract::<usize>().and_then(|most| Ok(made.len()? <= most)),
+            LimitKind::Pattern => bound.call1((made,)).map(|found| !found.is_none()),
+            LimitKind::Predicate => bound.call1((made,)).and_then(|holds| holds.is_truthy()),
+            LimitKind::Zone => {
+                let zone = made.getattr(intern!(py, "tzinfo"));
+                zone.and_then(|zone| Ok(zone.is_none() != bound.is_truthy()?))
+            }
+        };
+        if !holds.map_err(|error| Fault::raised(py, error, value))? {
+            return Err(Fault::beyond(&limit_in_words(limit, value.kind()), value));
+        }
+    }
+    Ok(())
+}
+
+fn limit_in_words(Limit { kind, shown, .. }: &Limit, of: Kind) -> String {
+    let parts = match of {
+        Kind::Object => "members",
+        Kind::Array => "elements",
+        _ => "characters",
+    };
+    match kind {
+        LimitKind::Above => format!("a value above {shown}"),
+        LimitKind::AtLeast => format!("a value of at least {shown}"),
+        LimitKind::Below => format!("a value below {shown}"),
+        LimitKind::AtMost => format!("a value of at most {shown}"),
+        LimitKind::MultipleOf => format!("a multiple of {shown}"),
+        LimitKind::MinLength => format!("at least {shown} {parts}"),
+        LimitKind::MaxLength => format!("at most {shown} {parts}"),
+        LimitKind::Pattern => format!("a string that matches {shown}"),
+        LimitKind::Predicate => format!("a value for which {shown} holds"),
+        LimitKind::Zone if shown == "True" => "a time with a time zone".into(),
+        LimitKind::Zone => "a time without a time zone".into(),
     }
 }
 

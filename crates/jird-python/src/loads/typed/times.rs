@@ -96,22 +96,30 @@ impl Text<'_> {
         self.digits(2).map(|number| number as u8)
     }
 
+    /// `2024-05-01`, or `20240501`, ISO 8601's basic form.
     fn date(&mut self) -> Option<(i32, u8, u8)> {
         let year = self.digits(4)?;
-        self.take(b"-")?;
+        let is_basic = self.take(b"-").is_none();
         let month = self.two()?;
-        self.take(b"-")?;
+        if !is_basic {
+            self.take(b"-")?;
+        }
         Some((year as i32, month, self.two()?))
     }
 
+    /// `12:30:00.5`, `123000.5`, and both without seconds.
     fn clock(&mut self) -> Option<Clock> {
         let hour = self.two()?;
-        self.take(b":")?;
+        let is_basic = self.take(b":").is_none();
         let minute = self.two()?;
-        self.take(b":")?;
-        let second = self.two()?;
-        let micro = if self.take(b".").is_some() { self.fraction()? } else { 0 };
+        let has_seconds = if is_basic { self.begins_with_digit() } else { self.take(b":").is_some() };
+        let second = if has_seconds { self.two()? } else { 0 };
+        let micro = if has_seconds && self.take(b".,").is_some() { self.fraction()? } else { 0 };
         Some(Clock { hour, minute, second, micro })
+    }
+
+    fn begins_with_digit(&self) -> bool {
+        self.0.first().is_some_and(u8::is_ascii_digit)
     }
 
     /// The digits after a point, as millionths; further digits are cut off, as Python does.
@@ -133,7 +141,7 @@ impl Text<'_> {
         Some(DateTime { date, clock, zone: self.zone()? })
     }
 
-    /// `Z`, `+10:30` or nothing; the outer option is that of a text that is none of them.
+    /// `Z`, `+10:30`, `+1030`, `+10` or nothing; the outer option is that of a text that is none of them.
     #[expect(clippy::option_option, reason = "a text may be wrong, or have no zone")]
     fn zone(&mut self) -> Option<Option<i32>> {
         if self.0.is_empty() {
@@ -145,8 +153,8 @@ impl Text<'_> {
             _ => return Some(Some(0)),
         };
         let hours = self.two()?;
-        self.take(b":")?;
-        let minutes = self.two()?;
+        let has_minutes = self.take(b":").is_some() || self.begins_with_digit();
+        let minutes = if has_minutes { self.two()? } else { 0 };
         (hours < 24 && minutes < 60).then(|| Some(sign * (i32::from(hours) * 3600 + i32::from(minutes) * 60)))
     }
 

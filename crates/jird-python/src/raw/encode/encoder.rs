@@ -1,12 +1,14 @@
 //! The walk while code of Python may run.
 
+use super::simple::Simple;
 use super::walk::Walk;
-use super::{Failure, Settings};
+use super::{Failure, Settings, because};
+use crate::raw::members;
 use crate::raw::output::OutOfMemory;
 use core::ops::{Deref, DerefMut};
 use core::panic::AssertUnwindSafe;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use std::panic::{catch_unwind, resume_unwind};
 
 /// The walk while code of Python may run: there is a reference to each container that is open.
@@ -90,6 +92,27 @@ impl<'w, 'py> Encoder<'w, 'py> {
         self.walk(|walk| unsafe {
             if has_lines { walk.list::<true>(list.as_ptr()) } else { walk.list::<false>(list.as_ptr()) }
         })
+    }
+
+    /// From now on, the walk writes the objects of this object's class so, as long as the class does not change.
+    pub(crate) fn note(&mut self, object: &Bound<'py, PyAny>, simple: Simple) {
+        self.walk.known.note(object, simple);
+    }
+
+    /// Writes the attributes in the `__dict__` of an instance, but for those whose names begin with an underscore: those
+    /// that are there now, whatever code of Python does meanwhile.
+    pub(crate) fn attributes(&mut self, dict: &Bound<'py, PyDict>) -> Result<(), Failure> {
+        let Some(rest) = self.walk.plain_attributes(dict)? else { return Ok(()) };
+        for (name, value) in members::copied_from(dict, rest) {
+            let name = name.cast::<PyString>().map_err(|_| because("Dict key must be str"))?;
+            self.attribute(name, &value)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the attribute of an instance, unless its name begins with an underscore.
+    pub(crate) fn attribute(&mut self, name: &Bound<'py, PyString>, value: &Bound<'py, PyAny>) -> Result<(), Failure> {
+        if self.walk.public_key(name)? { self.object(value) } else { Ok(()) }
     }
 
     /// Goes on with the walk. After a failure no container is open that was not open before, so that none is borrowed.

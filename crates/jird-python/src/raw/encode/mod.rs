@@ -15,15 +15,18 @@
 //!
 //! ```text
 //! open     the containers that are open
+//! simple   classes whose objects the walk writes, once it is told of them
 //! walk     values whose writing runs no code of Python
 //! encoder  everything else
 //! ```
 
 mod encoder;
 mod open;
+mod simple;
 mod walk;
 
 pub(crate) use encoder::Encoder;
+pub(crate) use simple::Simple;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -38,7 +41,18 @@ pub(crate) type Other = for<'py> fn(&mut Encoder<'_, 'py>, &Bound<'py, PyAny>) -
 /// Writes the members of a dict in another way than the walk: with keys that are not strings, or sorted.
 pub(crate) type OtherDict = for<'py> fn(&mut Encoder<'_, 'py>, &Bound<'py, PyDict>) -> Result<(), Failure>;
 
+/// How dates and times are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeForm {
+    pub(crate) has_micros: bool,
+    /// Whether those without a time zone are taken for UTC.
+    pub(crate) is_utc: bool,
+    /// Whether UTC is `Z`.
+    pub(crate) has_z: bool,
+}
+
 /// The settings of the walk.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the caller")]
 pub(crate) struct Settings<'py> {
     pub(crate) other: Other,
     pub(crate) other_dict: OtherDict,
@@ -50,6 +64,12 @@ pub(crate) struct Settings<'py> {
     pub(crate) is_strict: bool,
     /// Whether dicts are written by `other_dict`.
     pub(crate) has_other_dicts: bool,
+    /// How dates and times are written; `None` if they are left to `other`.
+    pub(crate) times: Option<TimeForm>,
+    /// Whether objects of subclasses of builtin classes are written as those.
+    pub(crate) has_subclasses: bool,
+    /// Whether scalars of numpy are written.
+    pub(crate) has_numpy: bool,
     /// What the caller wants to be asked for values that are not known.
     pub(crate) default: Option<Bound<'py, PyAny>>,
     /// The number of answers of `default` that the current value is inside of.

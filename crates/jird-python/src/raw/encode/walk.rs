@@ -2,14 +2,18 @@
 
 use super::encoder::Encoder;
 use super::open::Open;
-use super::{DEPTH_MAX, Failure, Settings, because};
+use super::simple::{Simple, SimpleClasses};
+use super::{DEPTH_MAX, Failure, Settings, TimeForm, because};
 use crate::raw::members::Entries;
+use crate::raw::numpy::ScalarNumber;
 use crate::raw::output::Output;
+use crate::raw::short_text::ShortText;
 use crate::raw::stack::{Stack, exhausted};
 use core::ptr;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
 
 /// Integers beyond this are refused if they must be exact as a double, in either direction.
 const EXACT_MAX: i64 = (1 << 53) - 1;
@@ -24,6 +28,7 @@ pub(crate) struct Walk<'py> {
     pub(crate) out: Output<'py>,
     pub(crate) settings: Settings<'py>,
     pub(super) open: Open<'py>,
+    pub(super) known: SimpleClasses<'py>,
     pub(super) stack: Stack,
     /// How often code of Python may have run.
     calls: usize,
@@ -32,7 +37,8 @@ pub(crate) struct Walk<'py> {
 impl<'py> Walk<'py> {
     #[inline]
     pub(super) fn new(py: Python<'py>, settings: Settings<'py>) -> Self {
-        Self { out: Output::new(py), settings, open: Open::new(py), stack: Stack::here(), calls: 0 }
+        let (out, open, known) = (Output::new(py), Open::new(py), SimpleClasses::new(py));
+        Self { out, settings, open, known, stack: Stack::here(), calls: 0 }
     }
 
     /// Writes a value, and a comma.
@@ -110,6 +116,29 @@ impl<'py> Walk<'py> {
         }
     }
 
+    /// Writes an integer as a key, and a colon.
+    pub(crate) fn int_key(&mut self, key: i64) {
+        self.line();
+        self.out.byte(b'"');
+        self.out.i64(key);
+        self.out.take_comma();
+        self.out.bytes(b"\":");
+        if self.settings.has_lines {
+            self.out.byte(b' ');
+        }
+    }
+
+    /// Writes a short text as a key, and a colon.
+    pub(crate) fn short_key(&mut self, key: &ShortText) {
+        self.line();
+        self.out.short_string(key);
+        self.out.take_comma();
+        self.out.byte(b':');
+        if self.settings.has_lines {
+            self.out.byte(b' ');
+        }
+    }
+
     /// Writes a value. Its members and elements have lines of their own if `LINES`, which is `has_lines` of the
     /// settings. Returns false if no code of Python can have run, which the compiler knows of most types, and true if
     /// [`calls`](Self::calls) says whether it has.
@@ -151,12 +180,131 @@ impl<'py> Walk<'py> {
             } else if kind == &raw mut ffi::PyTuple_Type {
                 self.tuple::<LINES>(object)?;
                 return Ok(true);
+            } else if let Some(simple) = self.known.of(object) {
+                return self.simple::<LINES>(object, simple);
             } else {
                 self.other(object)?;
                 return Ok(true);
             }
             Ok(false)
         }
+    }
+
+    /// Writes an object of a class that the walk was told of. Returns what [`value`](Self::value) does.
+    ///
+    /// # Safety
+    /// `object` lives at least until code of Python runs, and its class is that for which `simple` was noted.
+    #[inline(never)]
+    unsafe fn simple<const LINES: bool>(&mut self, object: *mut PyObject, simple: Simple) -> Result<bool, Failure> {
+        let Settings { times, has_subclasses, has_numpy, has_other_dicts, .. } = self.settings;
+        // SAFETY: the object lives, and is of the class that was noted, which is of the kind that each function wants.
+        unsafe {
+            match (simple, times) {
+                (Simple::Str, _) if has_subclasses => {
+                    let text = text_of(object).ok_or_else(not_utf8)?;
+                    self.out.string(text, b',');
+                    return Ok(false);
+                }
+                (Simple::Int, _) if has_subclasses => return self.int(object),
+                (Simple::List, _) if has_subclasses => self.list::<LINES>(object)?,
+                (Simple::Dict, _) if has_subclasses && !has_other_dicts => self.dict::<LINES>(object)?,
+                (Simple::Scalar(class), _) if has_numpy => match class.number_at(object) {
+                    Some(number) => {
+                        self.scalar(number);
+                        return Ok(false);
+                    }
+                    None => self.other(object)?,
+                },
+                (Simple::Uuid(slot), _) => {
+                    let number = slot.get(object);
+                    let is_int = !number.is_null() && ffi::Py_TYPE(number) == &raw mut ffi::PyLong_Type;
+                    if let Some(number) = if is_int { wide_uint(number) } else { None } {
+                        self.out.short_string(&ShortText::uuid(number));
+                        return Ok(false);
+                    }
+                    self.other(object)?;
+                }
+                (Simple::Date, Some(_)) => {
+                    self.out.short_string(&ShortText::date(date_of(object)));
+                    return Ok(false);
+                }
+                (Simple::Time, Some(form)) if ffi::PyDateTime_TIME_GET_TZINFO(object) == ffi::Py_None() => {
+                    let micro = if form.has_micros { ffi::PyDateTime_TIME_GET_MICROSECOND(object) } else { 0 };
+                    let clock = [
+                        ffi::PyDateTime_TIME_GET_HOUR(object),
+                        ffi::PyDateTime_TIME_GET_MINUTE(object),
+                        ffi::PyDateTime_TIME_GET_SECOND(object),
+                        micro,
+                    ];
+                    self.out.short_string(&ShortText::time(clock.map(i32::unsigned_abs)));
+                    return Ok(false);
+                }
+                (Simple::DateTime(utc), Some(form)) => {
+                    let zone = ffi::PyDateTime_DATE_GET_TZINFO(object);
+                    let is_naive = zone == ffi::Py_None();
+                    if is_naive || zone.addr() == utc {
+                        let mut text = ShortText::date_time(date_of(object), clock_of(object, form));
+                        if form.is_utc || !is_naive {
+                            text.add_zone(0, form.has_z);
+                        }
+                        self.out.short_string(&text);
+                        return Ok(false);
+                    }
+                    self.other(object)?;
+                }
+                _ => self.other(object)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes a scalar of numpy.
+    #[inline]
+    pub(crate) fn scalar(&mut self, number: ScalarNumber) {
+        match number {
+            ScalarNumber::Bool(value) => self.out.bytes(if value { b"true," } else { b"false," }),
+            ScalarNumber::I64(value) => self.out.i64(value),
+            ScalarNumber::U64(value) => self.out.u64(value),
+            ScalarNumber::F32(value) => self.out.f32(value),
+            ScalarNumber::F64(value) => self.out.f64(value),
+        }
+    }
+
+    /// Writes attributes up to the first whose value is something else than a string, a number of few bits, a truth value or
+    /// `None`: for them no code of Python runs. Returns the position of that one, if there is one.
+    pub(super) fn plain_attributes(&mut self, dict: &Bound<'py, PyDict>) -> Result<Option<Py_ssize_t>, Failure> {
+        let mut at = 0;
+        let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: it is a dict, and lives by the reference. The pointers are to be written; what they point to is borrowed
+        // from the dict, which does not change as long as no code of Python runs.
+        unsafe {
+            loop {
+                let before = at;
+                if ffi::PyDict_Next(dict.as_ptr(), &raw mut at, &raw mut key, &raw mut value) == 0 {
+                    return Ok(None);
+                }
+                if ffi::Py_TYPE(key) != &raw mut ffi::PyUnicode_Type || !is_plain(value) {
+                    return Ok(Some(before));
+                }
+                let text = text_of(key).ok_or_else(not_utf8)?;
+                if !text.starts_with('_') {
+                    self.key(text);
+                    self.value::<false>(value)?;
+                }
+            }
+        }
+    }
+
+    /// Writes a key and a colon, unless the key begins with an underscore. Returns whether it was written.
+    #[inline]
+    pub(super) fn public_key(&mut self, name: &Bound<'py, PyString>) -> Result<bool, Failure> {
+        // SAFETY: it is a `str`, which lives as long as the reference.
+        let text = unsafe { text_of(name.as_ptr()) }.ok_or_else(not_utf8)?;
+        let is_public = !text.starts_with('_');
+        if is_public {
+            self.key(text);
+        }
+        Ok(is_public)
     }
 
     /// Returns what [`value`](Self::value) does.
@@ -359,6 +507,99 @@ unsafe fn touch(object: *mut PyObject) {
 unsafe fn len_of(dict: *mut PyObject) -> Py_ssize_t {
     // SAFETY: it is a dict, and this is its size.
     unsafe { (*dict.cast::<ffi::PyDictObject>()).ma_used }
+}
+
+/// Whether [`Walk::value`] writes it without code of Python, and it is no container.
+///
+/// # Safety
+/// `object` lives.
+#[inline(always)]
+unsafe fn is_plain(object: *mut PyObject) -> bool {
+    // SAFETY: the object lives, and is an `int` where it is looked at as one.
+    unsafe {
+        let kind = ffi::Py_TYPE(object);
+        kind == &raw mut ffi::PyUnicode_Type
+            || kind == &raw mut ffi::PyLong_Type
+                && small_int(object).is_some_and(|value| value.unsigned_abs() < 1 << 53)
+            || kind == &raw mut ffi::PyFloat_Type
+            || kind == &raw mut ffi::PyBool_Type
+            || object == ffi::Py_None()
+    }
+}
+
+/// The value of an `int` of at most 128 bits that is not negative.
+///
+/// # Safety
+/// `object` is an `int`, and lives.
+unsafe fn wide_uint(object: *mut PyObject) -> Option<u128> {
+    /// The bits of a digit, and how many of them 128 bits have.
+    const BITS: usize = 30;
+    const DIGITS_MAX: usize = 5;
+    // SAFETY: the layout is that which `small_int` tells of, and there are as many digits as it says.
+    unsafe {
+        #[cfg(not(Py_3_12))]
+        let (digits, len) = {
+            let size = (*object.cast::<ffi::PyVarObject>()).ob_size;
+            (object.cast::<ffi::PyVarObject>().add(1).cast::<u32>(), usize::try_from(size).ok()?)
+        };
+        #[cfg(all(Py_3_12, not(Py_3_15)))]
+        let (digits, len) = {
+            let tag = object.add(1).cast::<usize>();
+            let (digits, tag) = (tag.add(1).cast::<u32>(), tag.read());
+            if tag & 3 == 2 {
+                return None;
+            }
+            (digits, tag >> 3)
+        };
+        #[cfg(Py_3_15)]
+        let (digits, len) = {
+            let _ = object;
+            return None;
+        };
+        if len > DIGITS_MAX {
+            return None;
+        }
+        let mut value = 0_u128;
+        for at in 0..len {
+            let digit = u128::from(digits.add(at).read());
+            if at == DIGITS_MAX - 1 && digit >> (128 - BITS * at) != 0 {
+                return None;
+            }
+            value |= digit << (BITS * at);
+        }
+        Some(value)
+    }
+}
+
+/// Year, month and day.
+///
+/// # Safety
+/// `object` is a `datetime.date` or `datetime.datetime`, and lives.
+#[inline(always)]
+unsafe fn date_of(object: *mut PyObject) -> [u32; 3] {
+    // SAFETY: the caller's promise; these are fields of the object.
+    let date = unsafe {
+        [ffi::PyDateTime_GET_YEAR(object), ffi::PyDateTime_GET_MONTH(object), ffi::PyDateTime_GET_DAY(object)]
+    };
+    date.map(i32::unsigned_abs)
+}
+
+/// Hour, minute, second and microseconds, if these are wanted.
+///
+/// # Safety
+/// `object` is a `datetime.datetime`, and lives.
+#[inline(always)]
+unsafe fn clock_of(object: *mut PyObject, form: TimeForm) -> [u32; 4] {
+    // SAFETY: the caller's promise; these are fields of the object.
+    let clock = unsafe {
+        [
+            ffi::PyDateTime_DATE_GET_HOUR(object),
+            ffi::PyDateTime_DATE_GET_MINUTE(object),
+            ffi::PyDateTime_DATE_GET_SECOND(object),
+            if form.has_micros { ffi::PyDateTime_DATE_GET_MICROSECOND(object) } else { 0 },
+        ]
+    };
+    clock.map(i32::unsigned_abs)
 }
 
 /// The value of an `int` that has one digit of Python's, which are of 30 bits; `None` if it has more.

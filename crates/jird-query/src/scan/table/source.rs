@@ -33,6 +33,7 @@ pub(crate) fn note_scans(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
         if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {
             note(&source.shared.tally.columns, source.columns());
             note(&source.shared.tally.literals, source.shared.literals(source.filter.as_ref()));
+            source.plan()?.note_choice();
         }
         Ok(TreeNodeRecursion::Continue)
     };
@@ -98,6 +99,14 @@ impl NdjsonSource {
         }
         columns
     }
+
+    /// The scan of a file.
+    fn plan(&self) -> Result<Plan> {
+        let columns = &self.projection.file_indices;
+        let schema = Arc::new(self.schema.file_schema().project(columns)?);
+        let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes);
+        Ok(plan.within(&self.windows))
+    }
 }
 
 impl FileSource for NdjsonSource {
@@ -107,11 +116,7 @@ impl FileSource for NdjsonSource {
         _config: &FileScanConfig,
         _partition: usize,
     ) -> Result<Arc<dyn FileOpener>> {
-        let schema = Arc::new(self.schema.file_schema().project(&self.projection.file_indices)?);
-        let columns = &self.projection.file_indices;
-        let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes)
-            .within(&self.windows);
-        let opener: Arc<dyn FileOpener> = Arc::new(NdjsonOpener::new(plan));
+        let opener: Arc<dyn FileOpener> = Arc::new(NdjsonOpener::new(self.plan()?));
         ProjectionOpener::try_new(self.projection.clone(), opener, self.schema.file_schema())
     }
 

@@ -1,0 +1,43 @@
+//! A decoder of texts to values of one type, which is looked up once.
+
+use super::{Typed, read};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+
+/// Decodes texts to values of one type: `jird.Decoder(T).decode(data)` is `jird.loads(data, type=T)`, without looking up what
+/// must be done for T in each call. Without a type, it is `jird.loads(data)`.
+///
+/// Threads may share a decoder. Raises TypeError if the type cannot be made from JSON.
+#[pyclass(frozen, module = "jird")]
+pub(crate) struct Decoder {
+    typed: Option<Typed>,
+    /// The type, or None.
+    #[pyo3(get)]
+    r#type: Py<PyAny>,
+}
+
+#[pymethods]
+impl Decoder {
+    #[new]
+    #[pyo3(signature = (r#type=None))]
+    fn new(py: Python<'_>, r#type: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let typed = r#type.as_ref().map(Typed::of).transpose()?;
+        Ok(Self { typed, r#type: r#type.map_or_else(|| py.None(), Bound::unbind) })
+    }
+
+    /// Deserializes a JSON text, given as bytes, bytearray, memoryview or str, to a value of the decoder's type. Raises
+    /// JSONDecodeError where the text is not JSON, or not as the type wants it.
+    #[pyo3(signature = (data, /))]
+    fn decode<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        read(data, self.typed.as_ref())
+    }
+
+    /// What the collector of cycles follows.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.r#type)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("jird.Decoder({})", self.r#type.bind(py).repr()?))
+    }
+}

@@ -1,0 +1,274 @@
+//! Short texts → Python's values, in one pass.
+//!
+//! A tape pays off when there is much to put on it. A text of a few hundred bytes is read from left to right, and each value
+//! is made where it ends. What is not common in such texts, escapes for instance, and every mistake is left to the engine: it
+//! reads the text again, and says what is wrong. So this reader may give up wherever it likes, but what it accepts, the
+//! engine accepts, with the same values.
+//!
+//! Code of Python may run whenever a container is made: all that is made so far has references of its own, and a list is made
+//! when all of its elements are there.
+
+use super::build::Making;
+use crate::raw::keys::Keys;
+use crate::raw::make::{self, Member};
+use crate::raw::stack::Stack;
+use jird::hooks::number_at;
+use jird::value::MachineNumber;
+use pyo3::prelude::*;
+
+/// The longest text that is read like this, in bytes.
+pub(super) const SMALL_MAX: usize = 512;
+
+/// How many containers may be open.
+const DEPTH_MAX: usize = 32;
+
+/// The stack is looked at where so many are open: all of them take a small part of what is kept free there.
+const LEVELS: usize = 3;
+
+/// Integers of so many digits fit into 64 bits.
+const DIGITS_MAX: usize = 18;
+
+/// Why there is no value.
+enum Stop {
+    /// The text has something that is not read here.
+    Unusual,
+    /// Python's exception is set.
+    Raised,
+}
+
+/// The value of a text; `None` if the engine must read it.
+#[inline]
+pub(super) fn read<'py>(py: Python<'py>, text: &[u8], making: &mut Making) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Making { keys, parts, .. } = making;
+    let mut reader = SmallReader { py, text, at: 0, depth: 0, keys, parts };
+    match reader.document() {
+        Ok(made) => Ok(Some(made)),
+        Err(stop) => {
+            let raised = matches!(stop, Stop::Raised).then(|| PyErr::fetch(py));
+            parts.elements.clear();
+            parts.members.clear();
+            raised.map_or(Ok(None), Err)
+        }
+    }
+}
+
+struct SmallReader<'t, 'py> {
+    py: Python<'py>,
+    text: &'t [u8],
+    /// The next byte.
+    at: usize,
+    depth: usize,
+    keys: &'t mut Keys,
+    parts: &'t mut Parts,
+}
+
+/// What the containers that are open have so far, the innermost last. It is empty between two texts.
+#[derive(Default)]
+pub(crate) struct Parts {
+    elements: Vec<Py<PyAny>>,
+    members: Vec<Member>,
+}
+
+impl<'py> SmallReader<'_, 'py> {
+    fn document(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+        let first = self.next();
+        let value = self.value(first)?;
+        self.skip_spaces();
+        if self.at == self.text.len() { Ok(value) } else { Err(Stop::Unusual) }
+    }
+
+    #[inline(always)]
+    fn skip_spaces(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.text.get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    /// Takes the first byte that is not white space; 0 at the end.
+    #[inline(always)]
+    fn next(&mut self) -> u8 {
+        self.skip_spaces();
+        let next = self.text.get(self.at).copied().unwrap_or_default();
+        self.at += 1;
+        next
+    }
+
+    /// The value that begins with this byte, which was taken.
+    #[inline(always)]
+    fn value(&mut self, first: u8) -> Result<Bound<'py, PyAny>, Stop> {
+        match first {
+            b'"' => {
+                let (from, to) = self.string()?;
+                let made = make::string_of(self.py, &self.text[from..to]).map_err(|_| Stop::Unusual)?;
+                made.ok_or(Stop::Raised)
+            }
+            b'{' => self.object(),
+            b'[' => self.array(),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.literal(b"rue", make::bool(self.py, true)),
+            b'f' => self.literal(b"alse", make::bool(self.py, false)),
+            b'n' => self.literal(b"ull", make::none(self.py)),
+            _ => Err(Stop::Unusual),
+        }
+    }
+
+    #[inline(always)]
+    fn literal(&mut self, rest: &[u8], value: Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Stop> {
+        if !self.text[self.at..].starts_with(rest) {
+            return Err(Stop::Unusual);
+        }
+        self.at += rest.len();
+        Ok(value)
+    }
+
+    /// Where the content of a string is, whose quote was taken. It has no escapes and no control characters.
+    #[inline(always)]
+    fn string(&mut self) -> Result<(usize, usize), Stop> {
+        const ONES: u64 = u64::MAX / 255;
+        const HIGH: u64 = ONES << 7;
+        let from = self.at;
+        let mut at = from;
+        // Eight bytes at a time: in `ends` is the high bit of the first byte that is a quote, a backslash or below a space.
+        while let Some(word) = self.text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            let word = u64::from_le_bytes(*word);
+            let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+            let below_space = word.wrapping_sub(ONES * 0x20) & !word;
+            let ends = (zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5C)) | below_space) & HIGH;
+            if ends != 0 {
+                at += (ends.trailing_zeros() / 8) as usize;
+                return self.ended(from, at);
+            }
+            at += 8;
+        }
+        while self.text.get(at).is_some_and(|byte| *byte >= b' ' && !b"\"\\".contains(byte)) {
+            at += 1;
+        }
+        self.ended(from, at)
+    }
+
+    #[inline(always)]
+    fn ended(&mut self, from: usize, to: usize) -> Result<(usize, usize), Stop> {
+        self.at = to + 1;
+        if self.text.get(to) == Some(&b'"') { Ok((from, to)) } else { Err(Stop::Unusual) }
+    }
+
+    /// The number whose first byte was taken.
+    #[inline(always)]
+    fn number(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+        let start = self.at - 1;
+        let is_negative = self.text[start] == b'-';
+        let from = start + usize::from(is_negative);
+        let (at, value) = self.digits(from, 0);
+        let digits = at - from;
+        if digits == 0 || digits > DIGITS_MAX || (self.text[from] == b'0' && digits > 1) {
+            return Err(Stop::Unusual);
+        }
+        match self.text.get(at) {
+            Some(b'.') => self.decimal(start, at, value),
+            Some(b'e' | b'E') => self.float(start),
+            _ => {
+                self.at = at;
+                make::int(self.py, if is_negative { -value } else { value }).ok_or(Stop::Raised)
+            }
+        }
+    }
+
+    /// Appends the digits from `at` on to those of a value. Returns where they end. More than `DIGITS_MAX` make no sense.
+    #[inline(always)]
+    fn digits(&self, mut at: usize, mut value: i64) -> (usize, i64) {
+        while let Some(digit @ b'0'..=b'9') = self.text.get(at) {
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+            at += 1;
+        }
+        (at, value)
+    }
+
+    /// The number from `start` on, with its point at `point` and what stands before it as an integer without a sign.
+    fn decimal(&mut self, start: usize, point: usize, whole: i64) -> Result<Bound<'py, PyAny>, Stop> {
+        /// Up to so many digits, and as many zeros, a double has exactly: one division rounds correctly (William Clinger,
+        /// "How to Read Floating Point Numbers Accurately", 1990).
+        const EXACT: usize = 15;
+        const POWERS: [f64; EXACT + 1] =
+            [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+        let (end, value) = self.digits(point + 1, whole);
+        let decimals = end - point - 1;
+        let is_long = end - start > EXACT + 1 || matches!(self.text.get(end), Some(b'e' | b'E'));
+        if is_long || decimals == 0 {
+            return self.float(start);
+        }
+        self.at = end;
+        #[expect(clippy::cast_precision_loss, reason = "it has fifteen digits at most")]
+        let size = value as f64 / POWERS[decimals];
+        let is_negative = self.text[start] == b'-';
+        make::float(self.py, if is_negative { -size } else { size }).ok_or(Stop::Raised)
+    }
+
+    /// The number from `start` on, which has a point or an exponent.
+    fn float(&mut self, start: usize) -> Result<Bound<'py, PyAny>, Stop> {
+        match number_at(self.text, start) {
+            Some((MachineNumber::F64(value), end)) => {
+                self.at = end;
+                make::float(self.py, value).ok_or(Stop::Raised)
+            }
+            _ => Err(Stop::Unusual),
+        }
+    }
+
+    #[inline(always)]
+    fn open(&mut self) -> Result<(), Stop> {
+        self.depth += 1;
+        // A few levels are always there.
+        let is_refused = self.depth == LEVELS && !Stack::here().has_room() || self.depth > DEPTH_MAX;
+        if is_refused { Err(Stop::Unusual) } else { Ok(()) }
+    }
+
+    /// The object whose bracket was taken.
+    fn object(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+        self.open()?;
+        let from = self.parts.members.len();
+        let mut next = self.next();
+        if next != b'}' {
+            loop {
+                if next != b'"' {
+                    return Err(Stop::Unusual);
+                }
+                let (start, end) = self.string()?;
+                let key = self.keys.key_of(self.py, &self.text[start..end]).map_err(|_| Stop::Unusual)?;
+                let key = key.ok_or(Stop::Raised)?;
+                if self.next() != b':' {
+                    return Err(Stop::Unusual);
+                }
+                let first = self.next();
+                let value = self.value(first)?;
+                self.parts.members.push(Member::new(key, value));
+                match self.next() {
+                    b',' => next = self.next(),
+                    b'}' => break,
+                    _ => return Err(Stop::Unusual),
+                }
+            }
+        }
+        self.depth -= 1;
+        make::dict(self.py, self.parts.members.drain(from..)).ok_or(Stop::Raised)
+    }
+
+    /// The array whose bracket was taken.
+    fn array(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+        self.open()?;
+        let from = self.parts.elements.len();
+        let mut next = self.next();
+        if next != b']' {
+            loop {
+                let element = self.value(next)?;
+                self.parts.elements.push(element.unbind());
+                match self.next() {
+                    b',' => next = self.next(),
+                    b']' => break,
+                    _ => return Err(Stop::Unusual),
+                }
+            }
+        }
+        self.depth -= 1;
+        make::list(self.py, self.parts.elements.drain(from..)).ok_or(Stop::Raised)
+    }
+}
