@@ -107,9 +107,13 @@ pub(crate) fn create_dirs(files: &dyn Files, path: &Path) -> io::Result<bool> {
     }
 }
 
+/// So many bytes are read without asking first whether the file has them, which would be a system call for each block.
+const UNASKED: u64 = 1 << 20;
+
 /// Reads exactly the bytes of a range into a vector whose memory grows with what is there, whatever `len` claims.
 pub(crate) fn read_exact(input: &dyn Input, offset: u64, len: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
-    let end = offset.checked_add(len).filter(|&end| input.len().is_ok_and(|there| end <= there));
+    let is_there = |end: &u64| len <= UNASKED || input.len().is_ok_and(|there| *end <= there);
+    let end = offset.checked_add(len).filter(is_there);
     let (Some(_), Ok(len)) = (end, usize::try_from(len)) else {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is too short"));
     };

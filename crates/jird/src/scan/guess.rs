@@ -19,7 +19,7 @@ impl Carry {
         let state = State { in_string: u64::from(in_string).wrapping_neg(), ..State::default() };
         let mut carry = Self { state, ..Self::default() };
         tokens.clear();
-        scan(kernel, Chunk { text, from: start, to: from }, Mode::Document, &mut carry, tokens);
+        scan(kernel, &Chunk { text, from: start, to: from }, Mode::Document, &mut carry, tokens);
         carry.at_border(from)
     }
 

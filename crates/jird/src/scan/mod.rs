@@ -134,16 +134,22 @@ pub(crate) struct Violations {
 }
 
 /// Runs pass one over a chunk. Appends the tokens to `tokens`.
-pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Violations {
-    let keeps = numbers::keeps(kernel, &chunk, mode, tokens.tuning.numbers);
+pub(crate) fn scan(
+    kernel: Kernel,
+    chunk: &Chunk<'_>,
+    mode: Mode,
+    carry: &mut Carry,
+    tokens: &mut Tokens,
+) -> Violations {
+    let keeps = numbers::keeps(kernel, chunk, mode, tokens.tuning.numbers);
     let scalar = carry.state.scalar;
     let mut found = index(kernel, chunk, mode, keeps, carry, tokens);
     let is_document = matches!(mode, Mode::Document | Mode::DocumentBlanks);
     if is_document || mode == Mode::Lines {
-        found.escape = escapes::check(kernel, &chunk, tokens.escapes(), carry);
+        found.escape = escapes::check(kernel, chunk, tokens.escapes(), carry);
     }
     if is_document {
-        found.number = numbers::check(kernel, &chunk, keeps, tokens, scalar, &mut carry.number);
+        found.number = numbers::check(kernel, chunk, keeps, tokens, scalar, &mut carry.number);
         tokens.numbers_judged(keeps != Keeps::Nothing, found.number);
     }
     found
@@ -165,7 +171,7 @@ pub(crate) enum Keeps {
 /// escapes nor numbers; it only keeps what their check needs.
 pub(crate) fn index(
     kernel: Kernel,
-    chunk: Chunk<'_>,
+    chunk: &Chunk<'_>,
     mode: Mode,
     keeps: Keeps,
     carry: &mut Carry,
@@ -174,8 +180,8 @@ pub(crate) fn index(
     const NOTHING: u8 = Keeps::Nothing as u8;
     const MASKS: u8 = Keeps::Masks as u8;
     const SCALARS: u8 = Keeps::Scalars as u8;
-    // The chunk goes on by reference: a copy of it would wait for the narrow stores that have just made it.
-    let chunk = &chunk;
+    // The chunk goes on by reference: a copy of it would wait for the narrow stores that have just made it, a tenth of the time
+    // of a text of a few bytes.
     match (mode, keeps) {
         (Mode::Document, Keeps::Nothing) => kernel.enter(PassOne::<false, true, NOTHING> { chunk, carry, tokens }),
         (Mode::Document, Keeps::Scalars) => kernel.enter(PassOne::<false, true, SCALARS> { chunk, carry, tokens }),

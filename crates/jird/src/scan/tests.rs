@@ -35,7 +35,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
             let chunk = Chunk { text, from, to };
             wanted = oracle::scan(chunk, mode, wanted);
             for (kernel, tokens, carry) in &mut runs {
-                let found = scan(*kernel, chunk, mode, carry, tokens);
+                let found = scan(*kernel, &chunk, mode, carry, tokens);
                 let (kind, pos) = tokens.slices();
                 // Another test compares the checks of numbers.
                 let found = super::Violations { number: false, ..found };
@@ -213,7 +213,7 @@ fn check_utf8(kernels: &[Kernel], tokens: &mut Tokens, text: &[u8]) {
             let mut from = 0;
             let found = loop {
                 let to = text.len().min(from + chunk_bytes);
-                if scan(*kernel, Chunk { text, from, to }, Mode::Document, &mut carry, tokens).not_utf8 {
+                if scan(*kernel, &Chunk { text, from, to }, Mode::Document, &mut carry, tokens).not_utf8 {
                     break true;
                 }
                 if to == text.len() {

@@ -18,7 +18,7 @@ impl<'t> Whole<'t> {
     #[inline(always)]
     pub(crate) fn scan(kernel: Kernel, text: &'t [u8], mode: Mode, tokens: &mut Tokens) -> Self {
         let mut carry = Carry::default();
-        let found = scan(kernel, Chunk { text, from: 0, to: text.len() }, mode, &mut carry, tokens);
+        let found = scan(kernel, &Chunk { text, from: 0, to: text.len() }, mode, &mut carry, tokens);
         Self { text, found, ends_in_string: carry.in_string(), mode }
     }
 

@@ -5,6 +5,7 @@ use super::duplicates::refuse_duplicates;
 use super::long;
 #[cfg(feature = "parallel")]
 use super::parallel::Pieces;
+use super::small::{self, SMALL_MAX};
 use super::structure::{Structure, StructurePass};
 use super::value::Value;
 use crate::error::Error;
@@ -151,6 +152,8 @@ pub struct Parser {
     /// The open containers of a text that is parsed without checks.
     open: Vec<TrustedFrame<usize>>,
     without: Option<Technique>,
+    /// Whether short texts are read in one pass.
+    has_one_pass: bool,
 }
 
 /// A technique that makes parsing faster and can be switched off, so that benchmarks can measure its effect.
@@ -177,10 +180,10 @@ impl Parser {
 
     /// A parser with the limits and refusals of `policy`.
     pub fn with_policy(policy: Policy) -> Self {
-        Self::with_kernel(policy, Kernel::best())
+        Self { has_one_pass: true, ..Self::with_kernel(policy, Kernel::best()) }
     }
 
-    /// A parser that uses the given instruction set.
+    /// A parser that uses the given instruction set, and two passes for every text.
     #[doc(hidden)]
     pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
         Self {
@@ -192,6 +195,7 @@ impl Parser {
             pieces: Pieces::default(),
             open: Vec::new(),
             without: None,
+            has_one_pass: false,
         }
     }
 
@@ -214,11 +218,12 @@ impl Parser {
         Self { pieces: self.pieces.with_threads(threads), ..self }
     }
 
-    /// Scans chunks of this many bytes. For tests.
+    /// Scans chunks of this many bytes, in two passes. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn with_chunk_bytes(self, bytes: usize) -> Self {
         Self {
+            has_one_pass: false,
             chunks: self.chunks.with_chunk_bytes(bytes),
             #[cfg(feature = "parallel")]
             pieces: self.pieces.with_bytes(bytes),
@@ -354,6 +359,7 @@ impl Parser {
             Technique::AsciiShortcut => tuning.skips_ascii = false,
         }
         self.without = Some(technique);
+        self.has_one_pass = false;
         self
     }
 
@@ -376,6 +382,12 @@ impl Parser {
 
     fn read_pieces(&mut self, text: &[u8], tape: bool) -> Result<(), Fault> {
         self.words.clear();
+        if tape && self.has_one_pass && text.len() <= SMALL_MAX {
+            if small::fill(text, &self.policy, &mut self.words).is_some() {
+                return Ok(());
+            }
+            self.words.clear();
+        }
         if self.without == Some(Technique::Batches) {
             return self.read_by_token(text);
         }

@@ -33,6 +33,7 @@ pub(crate) mod model;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod pointer;
+mod small;
 pub(crate) mod structure;
 mod trust;
 #[cfg(feature = "parallel")]

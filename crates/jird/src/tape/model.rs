@@ -403,6 +403,7 @@ mod tests {
         ];
         let mut parsers: Vec<_> = Kernel::available()
             .map(|kernel| Parser::with_kernel(Policy::default(), kernel).with_chunk_bytes(64))
+            .chain([Parser::new()])
             .collect();
         let mut text = Vec::new();
         for len in 0..=if checks::is_slow() { 4 } else { 5 } {

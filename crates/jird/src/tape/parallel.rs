@@ -202,7 +202,7 @@ impl Run<'_> {
 
     fn scan(&self, chunk: Chunk<'_>, mut carry: Carry, worker: &mut Worker) -> (Violations, Carry) {
         worker.tokens.clear_behind_cut(self.bytes);
-        let found = scan(self.kernel, chunk, Mode::Document, &mut carry, &mut worker.tokens);
+        let found = scan(self.kernel, &chunk, Mode::Document, &mut carry, &mut worker.tokens);
         worker.tokens.tell_last_from_bracket(chunk.text);
         unpaired(self.kernel, &worker.tokens, 1, &mut worker.unpaired);
         (found, carry)

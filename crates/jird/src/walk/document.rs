@@ -57,7 +57,7 @@ impl Chunks {
         loop {
             let to = text.len().min(from + self.chunk_bytes);
             let chunk = Chunk { text, from, to };
-            let found = scan(self.kernel, chunk, mode, &mut carry, &mut self.tokens);
+            let found = scan(self.kernel, &chunk, mode, &mut carry, &mut self.tokens);
             let fault = chunk_fault(chunk, &found, &carry);
             if fault.is_none() {
                 pass.scanned(chunk, &self.tokens);
@@ -91,7 +91,7 @@ impl Chunks {
     pub(crate) fn scan_trusted(&mut self, text: &[u8]) {
         self.tokens.clear();
         let chunk = Chunk { text, from: 0, to: text.len() };
-        scan(self.kernel, chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
+        scan(self.kernel, &chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
         self.tokens.end_at(text.len());
         self.tokens.forget_spaces(text);
     }
@@ -167,7 +167,7 @@ pub fn scan_only(kernel: Kernel, text: &[u8]) -> usize {
         loop {
             let to = text.len().min(from + CHUNK_BYTES);
             tokens.clear();
-            index(kernel, Chunk { text, from, to }, Mode::Document, Keeps::Nothing, &mut carry, tokens);
+            index(kernel, &Chunk { text, from, to }, Mode::Document, Keeps::Nothing, &mut carry, tokens);
             count += tokens.len();
             from = to;
             if to == text.len() {

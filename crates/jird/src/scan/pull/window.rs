@@ -155,7 +155,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
             return false;
         }
         let chunk = Chunk { text, from: self.scanned, to };
-        let found = scan(self.kernel, chunk, self.mode, &mut self.carry, self.tokens.change());
+        let found = scan(self.kernel, &chunk, self.mode, &mut self.carry, self.tokens.change());
         let last = to == text.len();
         let fault = first_fault(chunk, &found)
             .or_else(|| (last && self.carry.in_string()).then(|| Fault::at_byte(ErrorKind::String, to)));
@@ -178,7 +178,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         let text = self.text.window();
         let end = text.len();
         let chunk = Chunk { text, from: self.scanned, to: end };
-        let found = scan(self.kernel, chunk, self.mode, &mut self.carry, self.tokens.change());
+        let found = scan(self.kernel, &chunk, self.mode, &mut self.carry, self.tokens.change());
         // If the error merely cuts a token off, the token is not an error.
         let fault = first_fault(chunk, &found).filter(|fault| fault.offset() < end as u64);
         self.scanned = end;
@@ -203,7 +203,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         let text = self.text.window();
         let chunk = Chunk { text, from: self.scanned, to: text.len() };
         let mut carry = self.carry;
-        let found = scan(self.kernel, chunk, self.mode, &mut carry, self.tokens.change());
+        let found = scan(self.kernel, &chunk, self.mode, &mut carry, self.tokens.change());
         let end = text.len();
         // A token that the text's end cuts off may become valid; any other error stays one, whatever text follows.
         let fault = first_fault(chunk, &found).filter(|fault| fault.offset() < end as u64);

@@ -217,7 +217,7 @@ fn what_misleads_every_guess_is_read_all_the_same() {
     let wrong = (1..text.len() / 4096).filter(|piece| {
         let (from, mut tokens) = (piece * 4096, Tokens::default());
         let mut carry = Carry::default();
-        scan(kernel, Chunk { text: &text, from: 0, to: from }, Mode::Document, &mut carry, &mut tokens);
+        scan(kernel, &Chunk { text: &text, from: 0, to: from }, Mode::Document, &mut carry, &mut tokens);
         Carry::guess(kernel, &text, from, &mut tokens) != carry.at_border(from)
     });
     assert!(wrong.count() > 10, "the text does not mislead");
@@ -232,7 +232,7 @@ fn brackets_without_partners_are_found() {
         for kernel in Kernel::available() {
             tokens.clear();
             let chunk = Chunk { text: &text, from: 0, to: text.len() };
-            scan(kernel, chunk, Mode::Document, &mut Carry::default(), &mut tokens);
+            scan(kernel, &chunk, Mode::Document, &mut Carry::default(), &mut tokens);
             let kinds = tokens.slices().0;
             let at = random.below(kinds.len() + 1);
             let (mut closed, mut open) = (0, Vec::new());
