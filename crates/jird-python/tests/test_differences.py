@@ -14,6 +14,33 @@ import jird
 orjson = pytest.importorskip("orjson")
 
 
+def data_classes_of_bases_with_slots():
+    import dataclasses
+
+    @dataclasses.dataclass(slots=True)
+    class Base:
+        a: int
+
+    @dataclasses.dataclass
+    class Derived(Base):
+        c: int
+
+    assert jird.dumps(Derived(1, 3)) == b'{"a":1,"c":3}'
+    assert orjson.dumps(Derived(1, 3)) == b'{"c":3}'
+
+
+def derived_scalars_of_numpy():
+    numpy = pytest.importorskip("numpy", reason="skipped: numpy")
+
+    class Mine(numpy.float64):
+        pass
+
+    assert jird.dumps(Mine(1.5), option=jird.OPT_SERIALIZE_NUMPY) == b"1.5"
+    assert json.dumps(Mine(1.5)) == "1.5"
+    with pytest.raises(orjson.JSONEncodeError):
+        orjson.dumps(Mine(1.5), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
 def large_integers_are_read_exactly():
     for text in ("18446744073709551616", "-9223372036854775809", "1" * 100):
         assert jird.loads(text) == json.loads(text) == int(text)
@@ -207,6 +234,8 @@ ROWS = [
     microseconds_of_a_time,
     seconds_of_a_time_zone,
     a_missing_time_of_numpy,
+    data_classes_of_bases_with_slots,
+    derived_scalars_of_numpy,
     text_is_not_escaped_to_ascii,
 ]
 

@@ -48,7 +48,17 @@ def test_flask():
     def checked():
         return {"got": flask.request.get_json()}
 
+    app.secret_key = "key"
+
+    @app.get("/session")
+    def session():
+        flask.session["count"] = flask.session.get("count", 0) + 1
+        flask.session["when"] = TASK.due
+        return {"count": flask.session["count"], "when": flask.session["when"]}
+
     client = app.test_client()
+    assert client.get("/session").json["count"] == 1
+    assert client.get("/session").json == {"count": 2, "when": "2024-05-01T12:00:00+00:00"}
     answer = client.post("/task", data=WRITTEN.encode(), content_type="application/json")
     assert answer.mimetype == "application/json" and answer.status_code == 200
     assert answer.data.decode() == f'{{"task":{WRITTEN},"shade":"dark","price":"1.50","big":{2**70},"raw":"größe"}}'
@@ -57,8 +67,9 @@ def test_flask():
         assert app.json.dumps({"b": 1, "a": 2}, indent=4, sort_keys=True) == '{\n  "a": 2,\n  "b": 1\n}'
         with pytest.raises(TypeError):
             app.json.dumps(object())
-        with pytest.raises(TypeError, match="separators"):
-            app.json.dumps(1, separators=(",", ":"))
+        assert app.json.dumps([1, "é"], separators=(",", ":"), ensure_ascii=True) == '[1,"é"]'
+        with pytest.raises(TypeError, match="skipkeys"):
+            app.json.dumps(1, skipkeys=True)
         page = flask.render_template_string("{{ value | tojson }}", value={"a": "</script>"})
         assert json.loads(page) == {"a": "</script>"} and "</" not in page
 
@@ -76,7 +87,9 @@ def test_starlette():
     from jird.frameworks.starlette import JirdRequest, JirdResponse, body
 
     class Sorted(JirdResponse):
-        default = staticmethod(str)
+        def default(value):
+            return str(value)
+
         option = jird.OPT_SORT_KEYS
 
     async def task(request):

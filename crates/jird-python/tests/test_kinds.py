@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import enum
 import gc
+import json
 import typing
 import uuid
 
@@ -68,6 +69,13 @@ def test_an_enum_with_a_value_of_its_own():
         assert jird.dumps([Plain.ONE, Own.ONE, Mixed.ONE]) == b'["one",["own","ONE"],"uno"]'
         keys = {Plain.ONE: 1, Mixed.ONE: 2}
         assert jird.dumps(keys, option=jird.OPT_NON_STR_KEYS) == b'{"one":1,"uno":2}'
+    for kind in (enum.IntEnum, str):
+        class Number(*((kind,) if kind is enum.IntEnum else (str, enum.Enum))):
+            ONE = 1 if kind is enum.IntEnum else "one"
+
+        Number.ONE._value_ = 7
+        # As orjson and json, each time.
+        assert [jird.dumps(Number.ONE) for _ in range(3)] == [json.dumps(Number.ONE).encode()] * 3
     Plain.value = property(lambda self: 7)
     for _ in range(3):
         assert jird.dumps(Plain.ONE) == b"7"
@@ -87,6 +95,40 @@ def test_a_metaclass_is_not_asked_what_a_class_is():
     for _ in range(3):
         with pytest.raises(jird.JSONEncodeError):
             jird.dumps(Odd())
+
+
+def test_a_class_that_gives_its_objects_another_class_poisons_nothing():
+    class Plain:
+        def __init__(self):
+            self.secret = 5
+
+    class Meta(type):
+        @property
+        def __class__(cls):
+            for each in given:
+                object.__setattr__(each, "__class__", Plain)
+            return type
+
+    given = []
+
+    @dataclasses.dataclass
+    class Odd(metaclass=Meta):
+        secret: int = 1
+
+    for _ in range(3):
+        given.append(Odd())
+        try:
+            jird.dumps(given[-1])
+        except jird.JSONEncodeError:
+            pass
+    with pytest.raises(jird.JSONEncodeError):
+        jird.dumps(Plain())
+
+
+def test_options_for_times_hold_for_keys_that_default_is_not_asked_for():
+    when = datetime.datetime(2020, 1, 1, 1, 1, 1, 5)
+    option = jird.OPT_NON_STR_KEYS | jird.OPT_PASSTHROUGH_DATETIME | jird.OPT_NAIVE_UTC | jird.OPT_UTC_Z | jird.OPT_OMIT_MICROSECONDS
+    assert jird.dumps({when: 1}, option=option) == b'{"2020-01-01T01:01:01Z":1}'
 
 
 def test_many_classes_that_come_and_go():
@@ -194,7 +236,7 @@ def test_dates_of_every_field():
                     assert jird.dumps(when.replace(tzinfo=zone)) == jird.dumps(when.replace(tzinfo=zone).isoformat())
     # RFC 3339 has no seconds there.
     assert jird.dumps(datetime.datetime(2024, 1, 1, tzinfo=zones[4])) == b'"2024-01-01T00:00:00+00:00"'
-    assert jird.dumps(datetime.datetime(2024, 1, 1, tzinfo=zones[5])) == b'"2024-01-01T00:00:00-24:00"'
+    assert jird.dumps(datetime.datetime(2024, 1, 1, tzinfo=zones[5])) == b'"2024-01-01T00:00:00-23:59"'
 
 
 def test_scalars_and_arrays_of_numpy_are_read_where_they_are():

@@ -158,7 +158,7 @@ def test_typed(lines, tmp_path):
     assert f"{bad}, line 3: expected a string, found the number 7" in str(error.value)
     assert list(iterator) == []
     with pytest.raises(TypeError):
-        jird.scan(path, type=bytes)
+        jird.scan(path, type=complex)
 
     @dataclasses.dataclass
     class Refusing:

@@ -2,6 +2,7 @@
 
     loads, dumps     as in orjson, with integers of any size; loads(data, type=T) makes values of a type
     Decoder, Encoder the same for many texts of one type, or with the same options
+    load, dump       files that are open; Writer writes lines of JSON, one by one
     scan             lines of files as dicts, as values of a type, or as columns of Arrow
     convert          files to other formats: CSV, SQLite, Parquet, Arrow
     Sqlite           tables made for classes, filled with objects or columns
@@ -26,6 +27,7 @@ from ._jird import (  # noqa: E402
     OPT_PASSTHROUGH_SUBCLASS,
     OPT_SERIALIZE_DATACLASS,
     OPT_SERIALIZE_NUMPY,
+    OPT_SERIALIZE_TYPES,
     OPT_SERIALIZE_UUID,
     OPT_SORT_KEYS,
     OPT_STRICT_INTEGER,
@@ -53,6 +55,7 @@ __all__ = [
     "OPT_PASSTHROUGH_SUBCLASS",
     "OPT_SERIALIZE_DATACLASS",
     "OPT_SERIALIZE_NUMPY",
+    "OPT_SERIALIZE_TYPES",
     "OPT_SERIALIZE_UUID",
     "OPT_SORT_KEYS",
     "OPT_STRICT_INTEGER",
@@ -69,10 +72,13 @@ __all__ = [
     "Scan",
     "Sqlite",
     "Store",
+    "Writer",
     "__version__",
     "convert",
+    "dump",
     "dumps",
     "kernel",
+    "load",
     "loads",
     "open_store",
     "parse",
@@ -88,7 +94,10 @@ _LATER = {
     "Scan": "_lines",
     "Sqlite": "_sqlite",
     "Store": "_store",
+    "Writer": "_files",
     "convert": "_lines",
+    "dump": "_files",
+    "load": "_files",
     "open_store": "_store",
     "query": "_query",
     "scan": "_lines",

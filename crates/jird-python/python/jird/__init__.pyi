@@ -1,7 +1,7 @@
 import datetime
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Literal, TypeVar, final, overload
+from typing import IO, Any, Generic, Literal, TypeVar, final, overload
 
 from . import json as json
 from .errors import JSONDecodeError as JSONDecodeError
@@ -22,6 +22,7 @@ OPT_PASSTHROUGH_DATETIME: int
 OPT_PASSTHROUGH_SUBCLASS: int
 OPT_SERIALIZE_DATACLASS: int
 OPT_SERIALIZE_NUMPY: int
+OPT_SERIALIZE_TYPES: int
 OPT_SERIALIZE_UUID: int
 OPT_SORT_KEYS: int
 OPT_STRICT_INTEGER: int
@@ -44,9 +45,11 @@ def dumps(
 @final
 class Decoder(Generic[_T]):
     @overload
-    def __new__(cls, type: type[_T]) -> Decoder[_T]: ...
+    def __new__(
+        cls, type: type[_T], *, dec_hook: Callable[[Any, Any], Any] | None = None
+    ) -> Decoder[_T]: ...
     @overload
-    def __new__(cls, type: Any = None) -> Decoder[Any]: ...
+    def __new__(cls, type: Any = None, *, dec_hook: Callable[[Any, Any], Any] | None = None) -> Decoder[Any]: ...
     @property
     def type(self) -> Any: ...
     def decode(self, data: bytes | bytearray | memoryview | str, /) -> _T: ...
@@ -54,6 +57,33 @@ class Decoder(Generic[_T]):
 class Encoder:
     def __new__(cls, default: Callable[[Any], Any] | None = None, option: int | None = None) -> Encoder: ...
     def encode(self, obj: Any, /) -> bytes: ...
+def load(file: IO[bytes] | IO[str], /, *, type: Any = None) -> Any: ...
+def dump(
+    obj: Any,
+    file: IO[bytes] | IO[str],
+    /,
+    default: Callable[[Any], Any] | None = None,
+    option: int | None = None,
+) -> None: ...
+
+class Writer:
+    def __init__(
+        self,
+        target: str | bytes | os.PathLike[str] | IO[bytes] | IO[str],
+        *,
+        default: Callable[[Any], Any] | None = None,
+        option: int | None = None,
+        append: bool = False,
+    ) -> None: ...
+    def write(self, obj: Any, /) -> None: ...
+    def write_all(self, values: Iterable[Any], /) -> int: ...
+    def flush(self) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def closed(self) -> bool: ...
+    def __enter__(self) -> Writer: ...
+    def __exit__(self, *_: object) -> None: ...
+
 def scan(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,

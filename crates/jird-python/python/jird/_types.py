@@ -67,8 +67,8 @@ _KINDS = {
     "dict": {_OBJECT},
 }
 # If several members of a union take a kind, they are tried in this order.
-_ORDER = ["choice", "uuid", "datetime", "date", "time", "timedelta", "int", "float", "decimal", "str"]
-_KEYS = {"str", "any", "int", "choice", "uuid", "datetime", "date", "time", "decimal"}
+_ORDER = ["choice", "uuid", "datetime", "date", "time", "timedelta", "int", "float", "decimal", "converted", "str"]
+_KEYS = {"str", "any", "int", "float", "choice", "uuid", "datetime", "date", "time", "decimal", "converted"}
 
 
 class Key:
@@ -94,10 +94,10 @@ class Key:
 Key.__module__ = "jird"
 
 
-def plan(wanted):
-    """The steps for a type; the first one is that of the type itself."""
+def plan(wanted, hook=None):
+    """The steps for a type; the first one is that of the type itself. `hook` makes values of types that are not known."""
     try:
-        compiler = _Compiler()
+        compiler = _Compiler(hook)
         compiler.index(wanted)
         compiler.choose_by_tags()
         return compiler.steps
@@ -106,7 +106,10 @@ def plan(wanted):
 
 
 class _Compiler:
-    def __init__(self):
+    def __init__(self, hook):
+        self.hook = hook
+        # The indexes of the steps that it makes.
+        self.hooks = set()
         self.steps = []
         # By index: the kinds that a step takes, known before its fields are.
         self.kinds = []
@@ -131,7 +134,12 @@ class _Compiler:
         index = self.known[key] = len(self.steps)
         self.steps.append(None)
         self.kinds.append(None)
-        step = self.make(wanted, index)
+        try:
+            step = self.make(wanted, index)
+        except _Unknown:
+            if self.hook is None:
+                raise
+            step = self.hooked(wanted, index)
         self.steps[index] = step
         if self.kinds[index] is None:
             self.kinds[index] = _KINDS[step[0]]
@@ -146,6 +154,8 @@ class _Compiler:
             scalar = bare = None
         if scalar is not None:
             return self.scalar(scalar, wanted)
+        if isinstance(wanted, type) and (converted := _converted(wanted)) is not None:
+            return self.converted(str, *converted, index)
         if isinstance(wanted, (str, typing.ForwardRef)):
             raise TypeError(f"{wanted!r} names a type; only in a class can types be named by strings")
         origin, args = typing.get_origin(wanted) or bare, typing.get_args(wanted)
@@ -192,12 +202,33 @@ class _Compiler:
             return self.of_class(origin, dict(zip(getattr(origin, "__parameters__", ()), args)), index)
         raise _unsupported(wanted)
 
+    def converted(self, inner, function, name, index):
+        found = self.index(inner)
+        self.kinds[index] = self.kinds[found]
+        return ("converted", found, function, name)
+
+    def hooked(self, wanted, index):
+        """What the caller's function makes of any value. It gets the type itself, without what stands around it."""
+        wanted = _without_wrappers(wanted)
+        hook, kind = self.hook, typing.get_origin(wanted) or wanted
+
+        def convert(value):
+            made = hook(wanted, value)
+            if isinstance(kind, type) and not isinstance(made, kind):
+                raise TypeError(f"dec_hook returned {_name(type(made))}, and not {_name(wanted)}")
+            return made
+
+        step = self.converted(typing.Any, convert, _name(wanted), index)
+        self.hooks.add(index)
+        return step
+
     def limited(self, wanted, limits, index):
         inner = self.index(wanted)
-        if self.steps[inner] is None:
+        if self.kinds[inner] is None:
             raise TypeError(f"{_name(wanted)} has limits within itself")
         self.kinds[index] = self.kinds[inner]
-        return ("limited", inner, limits)
+        is_lenient = self.steps[inner] is not None and self.plain(inner)[0] in ("union", "any")
+        return ("limited", inner, limits, is_lenient)
 
     def plain(self, index):
         """The step without limits."""
@@ -253,6 +284,8 @@ class _Compiler:
         by_kind = []
         for kind in range(7):
             takers = [each for each in indexes if kind in self.kinds[each]]
+            # The caller's function gets what no other member takes.
+            takers = [each for each in takers if each not in self.hooks] or takers
             takers.sort(key=self.rank)
             if kind == _ARRAY and len(takers) > 1:
                 raise TypeError(f"{_name(wanted)} has several members that are arrays, which no text tells apart")
@@ -485,23 +518,27 @@ class _Compiler:
 
 # The limits that the decoder checks, as annotated_types, msgspec.Meta and pydantic.Field name them.
 _LIMITS = ["gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length"]
-# What has one of these attributes is no limit: it describes the field.
+# Those that it does not, and which must not be ignored.
+_UNKNOWN_LIMITS = ["max_digits", "decimal_places"]
+# These annotations describe a field, and limit nothing.
 _NO_LIMITS = {"Unit", "DocInfo", "Doc", "Strict"}
 
 
 def _limits(found):
     """The limits that an annotation stands for, as pairs of a name and a value."""
-    module = type(found).__module__.partition(".")[0]
-    if isinstance(found, slice) or module not in ("annotated_types", "msgspec", "pydantic"):
+    bases = {base.__name__: base.__module__.partition(".")[0] for base in type(found).__mro__}
+    libraries = {"annotated_types", "msgspec", "pydantic"} & set(bases.values())
+    if isinstance(found, slice) or not libraries:
         return
-    name = type(found).__name__
-    if module == "annotated_types" and name == "Predicate":
+    if "Predicate" in bases:
         yield "predicate", found.func
         return
-    if module == "pydantic" and hasattr(found, "metadata"):
+    if "pydantic" in libraries and isinstance(getattr(found, "metadata", None), list):
         for each in found.metadata:
             yield from _limits(each)
         return
+    if any(getattr(found, limit, None) is not None for limit in _UNKNOWN_LIMITS):
+        raise TypeError(f"jird cannot check {found!r}")
     known = False
     for limit in _LIMITS:
         value = getattr(found, limit, None)
@@ -515,13 +552,16 @@ def _limits(found):
 
         yield "pattern", re.compile(pattern).search
     zone = getattr(found, "tz", None)
-    if module == "annotated_types" and name == "Timezone":
+    if "Timezone" in bases:
         if zone not in (None, ...):
             raise TypeError(f"jird cannot check {found!r}")
         yield "zone", zone is not None
-    elif module == "msgspec" and zone is not None:
+    elif "msgspec" in libraries and zone is not None:
         yield "zone", zone
-    elif not known and not hasattr(found, "pattern") and module == "annotated_types" and name not in _NO_LIMITS:
+    elif not known and "GroupedMetadata" in bases and hasattr(found, "__iter__"):
+        for each in found:
+            yield from _limits(each)
+    elif not known and not hasattr(found, "pattern") and "annotated_types" in libraries and not _NO_LIMITS & set(bases):
         raise TypeError(f"jird cannot check {found!r}")
 
 
@@ -535,8 +575,44 @@ def _name(wanted):
     return getattr(wanted, "__qualname__", None) if isinstance(wanted, type) and not typing.get_args(wanted) else repr(wanted)
 
 
+class _Unknown(TypeError):
+    """A type that cannot be made, unless the caller can."""
+
+
 def _unsupported(wanted):
-    return TypeError(f"jird cannot make {_name(wanted)} from JSON")
+    return _Unknown(f"jird cannot make {_name(wanted)} from JSON")
+
+
+def _converted(wanted):
+    """What makes a value of a class from a string, and what the string is called. None for other classes."""
+    if wanted in (bytes, bytearray):
+        return (lambda text: wanted(_from_base64(text))), "a string in base64"
+    if wanted.__module__.partition(".")[0] == "pathlib" or "pathlib" in sys.modules and issubclass(wanted, sys.modules["pathlib"].PurePath):
+        return wanted, "a path"
+    if wanted.__module__ == "ipaddress":
+        return wanted, "an IP address"
+    return None
+
+
+def _without_wrappers(wanted):
+    while True:
+        origin = typing.get_origin(wanted)
+        if origin is typing.Annotated:
+            wanted = wanted.__origin__
+        elif origin in _WRAPPERS:
+            wanted = typing.get_args(wanted)[0]
+        elif hasattr(wanted, "__supertype__"):
+            wanted = wanted.__supertype__
+        elif isinstance(wanted, typing.TypeVar):
+            wanted = _bound(wanted)
+        else:
+            return wanted
+
+
+def _from_base64(text):
+    import base64
+
+    return base64.b64decode(text, validate=True)
 
 
 def _bound(variable):

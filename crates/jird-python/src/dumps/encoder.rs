@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// Serializes values with the same `default` and options each time: `jird.Encoder(default, option).encode(obj)` is
-/// `jird.dumps(obj, default, option)`. Threads may share it. Raises JSONEncodeError if the options are not known.
+/// `jird.dumps(obj, default, option | jird.OPT_SERIALIZE_TYPES)`, which is explained there. Threads may share it.
+/// Raises JSONEncodeError if the options are not known.
 #[pyclass(frozen, module = "jird")]
 pub(crate) struct Encoder {
     default: Option<Py<PyAny>>,
@@ -17,7 +18,7 @@ impl Encoder {
     #[new]
     #[pyo3(signature = (default=None, option=None))]
     fn new(py: Python<'_>, default: Option<Py<PyAny>>, option: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Ok(Self { default, option: super::given_options(py, option)? })
+        Ok(Self { default, option: super::given_options(py, option)? | super::SERIALIZE_TYPES })
     }
 
     /// What the collector of cycles follows.

@@ -5,7 +5,7 @@ use super::{Fragment, numpy};
 use crate::raw::encode::Failure;
 use crate::raw::members;
 use crate::raw::spare::Spare;
-use crate::raw::types::{TypeState, in_class, is_derived, is_slot};
+use crate::raw::types::{TypeState, in_class, is_slot};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -47,8 +47,6 @@ pub(super) enum Base {
 pub(super) enum ValueAttribute {
     /// At `_value_`, which the property `value` of `enum.Enum` reads.
     Own,
-    /// There, too; and it is the number or string that the member itself is.
-    Itself,
     /// The class has a `value` of its own.
     Overridden,
 }
@@ -95,6 +93,9 @@ pub(super) fn of(object: &Bound<'_, PyAny>) -> Result<Kind, Failure> {
 fn found(object: &Bound<'_, PyAny>) -> Result<Kind, Failure> {
     let py = object.py();
     let class = object.get_type();
+    // This look gives the class its version.
+    in_class(&class, intern!(py, "__class__"));
+    let before = TypeState::of(object);
     let kind = Kind {
         exact: exact(object)?,
         value: value_attribute(&class)?,
@@ -102,11 +103,12 @@ fn found(object: &Bound<'_, PyAny>) -> Result<Kind, Failure> {
         data: data_class(&class)?,
         numpy: numpy::Class::of(&class)?,
     };
-    if let Some(state) = TypeState::of(object) {
+    // Code that was called may have changed the class, or given the object another one.
+    if let Some(state) = TypeState::of(object).filter(|state| before == Some(*state)) {
         let mut kinds = KINDS.take(py).unwrap_or_else(|| Box::new(Kinds([const { None }; SLOTS])));
-        let before = kinds.0[state.mixed() % SLOTS].replace((state, kind.clone()));
+        let other = kinds.0[state.mixed() % SLOTS].replace((state, kind.clone()));
         KINDS.put(py, kinds);
-        drop(before);
+        drop(other);
     }
     Ok(kind)
 }
@@ -158,26 +160,7 @@ fn value_attribute(class: &Bound<'_, PyType>) -> Result<Option<ValueAttribute>, 
         (Some(found), Some(own)) => found.is(&own),
         _ => false,
     };
-    if !is_own {
-        return Ok(Some(ValueAttribute::Overridden));
-    }
-    Ok(Some(if is_its_value(class, &base)? { ValueAttribute::Itself } else { ValueAttribute::Own }))
-}
-
-/// Whether the members of an enum of numbers or strings are made by `int` or `str` alone, so that they are their values.
-fn is_its_value(class: &Bound<'_, PyType>, base: &Bound<'_, PyType>) -> Result<bool, Failure> {
-    let py = class.py();
-    let builtins = [py.get_type::<PyInt>(), py.get_type::<PyString>()];
-    let Some(builtin) = builtins.into_iter().find(|builtin| is_derived(class, builtin)) else { return Ok(false) };
-    let new = intern!(py, "__new__");
-    let makes = in_class(class, intern!(py, "_new_member_"));
-    let made = builtin.getattr(new)?;
-    let init = intern!(py, "__init__");
-    let is_same = |one: Option<Bound<'_, PyAny>>, other: Option<Bound<'_, PyAny>>| match (one, other) {
-        (Some(one), Some(other)) => one.is(&other),
-        (one, other) => one.is_none() && other.is_none(),
-    };
-    Ok(makes.is_some_and(|makes| makes.is(&made)) && is_same(in_class(class, init), in_class(base, init)))
+    Ok(Some(if is_own { ValueAttribute::Own } else { ValueAttribute::Overridden }))
 }
 
 /// How the instances of a class are written, if it is a data class.

@@ -29,7 +29,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
 
 /// The options, by their names and bits in orjson.
-pub(crate) const OPTIONS: [(&str, u32); 14] = [
+pub(crate) const OPTIONS: [(&str, u32); 15] = [
     ("OPT_INDENT_2", INDENT_2),
     ("OPT_NAIVE_UTC", NAIVE_UTC),
     ("OPT_NON_STR_KEYS", NON_STR_KEYS),
@@ -42,6 +42,7 @@ pub(crate) const OPTIONS: [(&str, u32); 14] = [
     ("OPT_PASSTHROUGH_DATETIME", PASSTHROUGH_DATETIME),
     ("OPT_APPEND_NEWLINE", APPEND_NEWLINE),
     ("OPT_PASSTHROUGH_DATACLASS", PASSTHROUGH_DATACLASS),
+    ("OPT_SERIALIZE_TYPES", SERIALIZE_TYPES),
     // On in any case, in orjson too.
     ("OPT_SERIALIZE_DATACLASS", 0),
     ("OPT_SERIALIZE_UUID", 0),
@@ -59,13 +60,16 @@ const PASSTHROUGH_SUBCLASS: u32 = 1 << 8;
 const PASSTHROUGH_DATETIME: u32 = 1 << 9;
 const APPEND_NEWLINE: u32 = 1 << 10;
 const PASSTHROUGH_DATACLASS: u32 = 1 << 11;
-const ALL: u32 = (1 << 12) - 1;
+/// Not of orjson, whose later options will have the bits between.
+const SERIALIZE_TYPES: u32 = 1 << 24;
+const ALL: u32 = ((1 << 12) - 1) | SERIALIZE_TYPES;
 
 /// Serializes a value to JSON, as bytes of UTF-8.
 ///
 /// str, int of any size, float, bool, None, list, tuple, dict, dataclasses, enums, datetime, date, time, UUID and
-/// Fragment are written; with OPT_SERIALIZE_NUMPY also arrays and scalars of numpy. For other types `default` is
-/// called, and what it returns is written. `option` is one or several of the OPT_ constants, joined by `|`. Raises
+/// Fragment are written; with OPT_SERIALIZE_NUMPY also arrays and scalars of numpy; with OPT_SERIALIZE_TYPES also Decimal,
+/// timedelta, bytes (as base64), sets, deques, named tuples, paths, IP addresses, Structs of msgspec, classes of attrs, models
+/// of pydantic and Document. For other types `default` is called, and what it returns is written. `option` is one or several of the OPT_ constants, joined by `|`. Raises
 /// JSONEncodeError, a subclass of TypeError.
 #[pyfunction]
 #[pyo3(signature = (obj, /, default=None, option=None))]
@@ -100,7 +104,8 @@ fn write<'py>(
         has_lines: has(INDENT_2),
         is_strict: has(STRICT_INTEGER),
         has_other_dicts: has(SORT_KEYS | NON_STR_KEYS),
-        times: (!has(PASSTHROUGH_DATETIME)).then_some(times),
+        times,
+        has_times: !has(PASSTHROUGH_DATETIME),
         has_subclasses: !has(PASSTHROUGH_SUBCLASS),
         has_numpy: has(SERIALIZE_NUMPY),
         default,

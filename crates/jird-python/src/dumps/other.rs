@@ -3,7 +3,7 @@
 use super::kinds::{self, Base, DataClass, Exact, Kind, ValueAttribute};
 use super::time;
 use super::{
-    Fragment, PASSTHROUGH_DATACLASS, PASSTHROUGH_SUBCLASS, SERIALIZE_NUMPY, STRICT_INTEGER, fragment, is_on, numpy,
+    Fragment, PASSTHROUGH_DATACLASS, SERIALIZE_NUMPY, SERIALIZE_TYPES, STRICT_INTEGER, fragment, is_on, numpy,
 };
 use crate::error;
 use crate::raw::encode::{Encoder, Failure, Simple, because};
@@ -11,7 +11,8 @@ use crate::raw::objects::SlotOf;
 use crate::raw::short_text::ShortText;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyString, PyTime, PyTzInfo};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyNotImplemented, PyString, PyTime, PyTzInfo};
 
 /// How often `default` may answer with a value that only `default` knows.
 const ANSWERS_MAX: usize = 254;
@@ -27,16 +28,12 @@ pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyA
     {
         return Ok(written);
     }
-    match value {
-        Some(ValueAttribute::Itself) => {
-            encoder.note(object, simple(base.unwrap_or(Base::Int)));
-            return encoder.object(&enum_value(object, ValueAttribute::Own)?);
-        }
-        Some(attribute) => return encoder.object(&enum_value(object, attribute)?),
-        None => {}
-    }
-    if let Some(base) = base.filter(|_| !is_on(encoder, PASSTHROUGH_SUBCLASS)) {
+    // An enum of strings or numbers is written as these, as in orjson and json.
+    if let Some(base) = base.filter(|_| encoder.settings.has_subclasses) {
         return subclass(encoder, object, base);
+    }
+    if let Some(attribute) = value {
+        return encoder.object(&enum_value(object, attribute)?);
     }
     if let Some(class) = data.filter(|_| !is_on(encoder, PASSTHROUGH_DATACLASS)) {
         return data_class(encoder, object, &class);
@@ -45,6 +42,11 @@ pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyA
         && let Some(written) = numpy::write(encoder, object, of)?
     {
         return Ok(written);
+    }
+    if is_on(encoder, SERIALIZE_TYPES)
+        && let Some(found) = plain(object)?
+    {
+        return encoder.object(&found);
     }
     ask(encoder, object)
 }
@@ -69,7 +71,7 @@ fn exactly<'py>(
             }
             uuid(object)?
         }
-        _ if encoder.settings.times.is_none() => return Ok(None),
+        _ if !encoder.settings.has_times => return Ok(None),
         Exact::DateTime | Exact::Date | Exact::Time => {
             encoder.note(object, simple_time(encoder.py, exact)?);
             match any_time(encoder, object)? {
@@ -144,7 +146,7 @@ pub(super) fn enum_value<'py>(
 ) -> Result<Bound<'py, PyAny>, Failure> {
     let py = object.py();
     Ok(object.getattr(match attribute {
-        ValueAttribute::Own | ValueAttribute::Itself => intern!(py, "_value_"),
+        ValueAttribute::Own => intern!(py, "_value_"),
         ValueAttribute::Overridden => intern!(py, "value"),
     })?)
 }
@@ -226,19 +228,33 @@ fn data_class<'py>(
     Ok(())
 }
 
+/// What stands for a value of a type that `loads` makes and JSON has no kind for; `None` if it is of no such type.
+fn plain<'py>(object: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>, Failure> {
+    static PLAIN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = object.py();
+    let plain = PLAIN.get_or_try_init(py, || PyResult::Ok(py.import("jird._encode")?.getattr("plain")?.unbind()))?;
+    let found = match plain.bind(py).call1((object,)) {
+        Ok(found) => found,
+        Err(cause) => return Err(error::encode(py, &unknown(object)?, Some(cause)).into()),
+    };
+    Ok((!found.is(PyNotImplemented::get(py))).then_some(found))
+}
+
+/// What is said of an object that is not written.
+fn unknown(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name = object.get_type().fully_qualified_name()?;
+    Ok(format!("Type is not JSON serializable: {name}"))
+}
+
 /// Asks `default` for what to write instead.
 fn ask<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
-    let unknown = || -> Result<String, Failure> {
-        let name = object.get_type().fully_qualified_name()?;
-        Ok(format!("Type is not JSON serializable: {name}"))
-    };
-    let Some(default) = encoder.settings.default.clone() else { return Err(because(unknown()?)) };
+    let Some(default) = encoder.settings.default.clone() else { return Err(because(unknown(object)?)) };
     if encoder.settings.answers == ANSWERS_MAX {
         return Err(because("default serializer exceeds recursion limit"));
     }
     let answer = match default.call1((object,)) {
         Ok(answer) => answer,
-        Err(cause) => return Err(error::encode(encoder.py, &unknown()?, Some(cause)).into()),
+        Err(cause) => return Err(error::encode(encoder.py, &unknown(object)?, Some(cause)).into()),
     };
     encoder.settings.answers += 1;
     let written = encoder.object(&answer);

@@ -8,11 +8,6 @@ use pyo3::types::{PyDateAccess, PyDateTime, PyDelta, PyDeltaAccess, PyTime, PyTi
 
 const DAY: i32 = 24 * 60 * 60;
 
-/// How dates and times are written where they are not left to `default`.
-fn form(encoder: &Encoder<'_, '_>) -> TimeForm {
-    encoder.settings.times.unwrap_or(TimeForm { has_micros: true, is_utc: false, has_z: false })
-}
-
 fn date_of(date: &impl PyDateAccess) -> [u32; 3] {
     [date.get_year().unsigned_abs(), date.get_month().into(), date.get_day().into()]
 }
@@ -29,7 +24,7 @@ pub(super) fn date(date: &impl PyDateAccess) -> ShortText {
 
 /// `1970-01-01T00:00:00.000001+00:00`
 pub(super) fn date_time<'py>(encoder: &Encoder<'_, 'py>, time: &Bound<'py, PyDateTime>) -> Result<ShortText, Failure> {
-    let form = form(encoder);
+    let form = encoder.settings.times;
     let mut text = ShortText::date_time(date_of(time), clock_of(time, form));
     let seconds = match time.get_tzinfo() {
         None if form.is_utc => 0,
@@ -45,7 +40,7 @@ pub(super) fn time<'py>(encoder: &Encoder<'_, 'py>, time: &Bound<'py, PyTime>) -
     if time.get_tzinfo().is_some() {
         return Err(because("datetime.time must not have tzinfo set"));
     }
-    Ok(ShortText::time(clock_of(time, form(encoder))))
+    Ok(ShortText::time(clock_of(time, encoder.settings.times)))
 }
 
 /// The date and time `microseconds` after 1970, which has no time zone.
@@ -56,7 +51,7 @@ pub(super) fn since_1970(encoder: &Encoder<'_, '_>, microseconds: i64) -> Result
     let Some(year) = u32::try_from(year).ok().filter(|year| *year <= 9999) else {
         return Err(because("unsupported numpy.datetime64: the year has more than four digits"));
     };
-    let form = form(encoder);
+    let form = encoder.settings.times;
     let micro = if form.has_micros { micro } else { 0 };
     let mut text = ShortText::date_time([year, month, day], [clock / 3600, clock / 60 % 60, clock % 60, micro]);
     if form.is_utc {

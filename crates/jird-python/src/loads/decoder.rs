@@ -7,22 +7,30 @@ use pyo3::prelude::*;
 /// Decodes texts to values of one type: `jird.Decoder(T).decode(data)` is `jird.loads(data, type=T)`, without looking up what
 /// must be done for T in each call. Without a type, it is `jird.loads(data)`.
 ///
-/// Threads may share a decoder. Raises TypeError if the type cannot be made from JSON.
+/// `dec_hook` makes values of types that are a TypeError without it: it is called with the type and the value that `loads` makes
+/// without a type, and returns an instance of the type. Threads may share a decoder. Raises TypeError if the type cannot be
+/// made from JSON.
 #[pyclass(frozen, module = "jird")]
 pub(crate) struct Decoder {
     typed: Option<Typed>,
     /// The type, or None.
     #[pyo3(get)]
     r#type: Py<PyAny>,
+    hook: Option<Py<PyAny>>,
 }
 
 #[pymethods]
 impl Decoder {
     #[new]
-    #[pyo3(signature = (r#type=None))]
-    fn new(py: Python<'_>, r#type: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
-        let typed = r#type.as_ref().map(Typed::of).transpose()?;
-        Ok(Self { typed, r#type: r#type.map_or_else(|| py.None(), Bound::unbind) })
+    #[pyo3(signature = (r#type=None, *, dec_hook=None))]
+    fn new(py: Python<'_>, r#type: Option<Bound<'_, PyAny>>, dec_hook: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let typed = match (&r#type, &dec_hook) {
+            (None, _) => None,
+            (Some(wanted), None) => Some(Typed::of(wanted)?),
+            (Some(wanted), Some(hook)) => Some(Typed::with_hook(wanted, hook)?),
+        };
+        let hook = dec_hook.map(Bound::unbind);
+        Ok(Self { hook, typed, r#type: r#type.map_or_else(|| py.None(), Bound::unbind) })
     }
 
     /// Deserializes a JSON text, given as bytes, bytearray, memoryview or str, to a value of the decoder's type. Raises
@@ -34,7 +42,8 @@ impl Decoder {
 
     /// What the collector of cycles follows.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.r#type)
+        visit.call(&self.r#type)?;
+        visit.call(&self.hook)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -53,9 +53,10 @@ impl ShortText {
             self.len += 1;
             return;
         }
-        let minutes = (seconds.unsigned_abs() + 30) / 60;
+        // A day is no difference any more, and no difference is not negative.
+        let minutes = ((seconds.unsigned_abs() + 30) / 60).min(24 * 60 - 1);
         let ([a, b], [c, d]) = (two(minutes / 60), two(minutes % 60));
-        let zone = [if seconds < 0 { b'-' } else { b'+' }, a, b, b':', c, d];
+        let zone = [if seconds < 0 && minutes > 0 { b'-' } else { b'+' }, a, b, b':', c, d];
         self.bytes[self.len..self.len + zone.len()].copy_from_slice(&zone);
         self.len += zone.len();
     }

@@ -39,7 +39,7 @@ struct SmallReader<'t> {
 
 /// A container that is open.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenContainer {
     /// The index of its first word.
     mark: usize,
     bracket: Bracket,
@@ -49,7 +49,7 @@ struct Open {
 
 impl SmallReader<'_> {
     fn document(&mut self, visitor: &mut TapeVisitor<'_>, depth_max: usize) -> Option<()> {
-        let mut stack = [Open { mark: 0, bracket: Bracket::Array, count: 0 }; DEPTH_MAX];
+        let mut stack = [OpenContainer { mark: 0, bracket: Bracket::Array, count: 0 }; DEPTH_MAX];
         let mut depth = 0;
         loop {
             let first = self.next();
@@ -71,7 +71,7 @@ impl SmallReader<'_> {
                         self.at += 1;
                         visitor.close(mark, bracket, 0, self.at);
                     } else {
-                        stack[depth] = Open { mark, bracket, count: 0 };
+                        stack[depth] = OpenContainer { mark, bracket, count: 0 };
                         depth += 1;
                         if bracket == Bracket::Object {
                             self.key(visitor)?;
@@ -93,7 +93,7 @@ impl SmallReader<'_> {
                     let is_utf8 = || self.text.is_ascii() || str::from_utf8(self.text).is_ok();
                     return (is_text && is_utf8()).then_some(());
                 };
-                let Open { mark, bracket, count } = &mut stack[last];
+                let OpenContainer { mark, bracket, count } = &mut stack[last];
                 *count += 1;
                 match (self.next(), *bracket) {
                     (b',', Bracket::Object) => {

@@ -31,12 +31,13 @@ class JirdProvider(JSONProvider):
     option = None
     mimetype = "application/json"
 
-    def dumps(self, obj, *, indent=None, sort_keys=False, **others):
-        """Serializes a value to a str. `indent` is 2 whatever its number."""
+    def dumps(self, obj, *, indent=None, sort_keys=False, separators=None, ensure_ascii=False, **others):
+        """Serializes a value to a str. `indent` is 2 whatever its number, `separators` are always the short ones, and text is not
+        escaped to ASCII."""
         if others:
             raise TypeError(f"jird does not know {', '.join(others)}")
-        option = (self.option or 0) | (_LINES if indent else 0) | (_SORTED if sort_keys else 0)
-        return jird.dumps(obj, self.default, option).decode()
+        option = (type(self).option or 0) | (_LINES if indent else 0) | (_SORTED if sort_keys else 0)
+        return jird.dumps(obj, type(self).default, option).decode()
 
     def loads(self, s, **others):
         """Deserializes str or bytes."""
@@ -47,4 +48,4 @@ class JirdProvider(JSONProvider):
     def response(self, *args, **kwargs):
         """What `flask.jsonify` returns."""
         value = self._prepare_response_obj(args, kwargs)
-        return self._app.response_class(jird.dumps(value, self.default, self.option), mimetype=self.mimetype)
+        return self._app.response_class(jird.dumps(value, type(self).default, self.option), mimetype=self.mimetype)

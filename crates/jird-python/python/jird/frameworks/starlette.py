@@ -20,7 +20,8 @@ class JirdResponse(Response):
     option = None
 
     def render(self, content):
-        return jird.dumps(content, self.default, self.option)
+        # Of the class: a function must not become a method.
+        return jird.dumps(content, type(self).default, self.option)
 
 
 class JirdRequest(Request):

@@ -113,9 +113,13 @@ impl<'py> Decoder<'_, 'py> {
                 let raw = PyBytes::new(py, &raw);
                 validate.bind(py).call1((raw,)).map_err(|error| scalars::refused_by_model(py, error, value))
             }
-            (Step::Limited(of, limits), _) => {
+            (Step::Converted(of, convert, _), _) => {
                 let made = self.value(*of, value)?;
-                scalars::check_limits(limits, &made, value)?;
+                convert.bind(py).call1((made,)).map_err(|error| Fault::raised(py, error, value))
+            }
+            (Step::Limited { of, limits, is_lenient }, _) => {
+                let made = self.value(*of, value)?;
+                scalars::check_limits(limits, *is_lenient, &made, value)?;
                 Ok(made)
             }
             (Step::Decimal(class), Kind::Number | Kind::String) => scalars::decimal(self, class, value),

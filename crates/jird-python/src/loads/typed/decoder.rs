@@ -48,7 +48,8 @@ pub(super) fn wanted(step: &Step) -> String {
         Step::Object(object) => return format!("an object ({})", object.name),
         Step::Model(name, _) => return format!("an object ({name})"),
         Step::Union(union) => return union.name.clone(),
-        Step::Limited(..) => "a value within limits",
+        Step::Converted(_, _, name) => return name.clone(),
+        Step::Limited { .. } => "a value within limits",
     };
     words.to_owned()
 }

@@ -33,6 +33,11 @@ impl Typed {
         plan::plan(wanted).map(Self)
     }
 
+    /// The same, with a function for types that jird does not know: it gets the type and a value of JSON.
+    pub(crate) fn with_hook(wanted: &Bound<'_, PyAny>, hook: &Bound<'_, PyAny>) -> PyResult<Self> {
+        plan::compiled(wanted, Some(hook)).map(Self)
+    }
+
     /// The value. While it is made, code of Python may run: the builder's text must be fixed.
     pub(crate) fn decode<'py>(&self, builder: Builder<'_, 'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
         decode::decode(&self.0, builder, value)

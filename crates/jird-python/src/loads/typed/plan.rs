@@ -49,8 +49,15 @@ pub(super) enum Step {
     /// A model of pydantic: what it is called, and its `validate_json`.
     Model(String, Py<PyAny>),
     Union(Box<Union>),
-    /// A value of another step, within limits.
-    Limited(usize, Box<[Limit]>),
+    /// What a function makes of a value of another step, and what it is called.
+    Converted(usize, Py<PyAny>, String),
+    /// A value of another step, within limits. `is_lenient`: a limit is none of values that it cannot be about, because the step
+    /// makes several kinds of them.
+    Limited {
+        of: usize,
+        limits: Box<[Limit]>,
+        is_lenient: bool,
+    },
 }
 
 /// What must hold of a value, as `Annotated` says it.
@@ -178,7 +185,6 @@ const PLANS_MAX: usize = 512;
 /// The plan of a type.
 pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     static PLANS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = wanted.py();
     let plans = PLANS.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
     // A type without a hash is known by its address, as long as it is kept with its plan.
@@ -189,16 +195,23 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     {
         return Ok(Arc::clone(&kept.get().plan));
     }
-    let compile = COMPILE.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("plan")?.unbind()))?;
-    let steps = compile.bind(py).call1((wanted,))?.cast_into::<PyList>().map_err(PyErr::from)?;
-    let steps = steps.iter().map(|step| Step::of(&step)).collect::<PyResult<Box<[_]>>>()?;
-    let is_quiet = steps.iter().all(|step| step.is_quiet(&steps));
-    let plan = Arc::new(Plan { steps, is_quiet });
+    let plan = compiled(wanted, None)?;
     if plans.len() >= PLANS_MAX {
         plans.clear();
     }
     plans.set_item(key, PlanObject { plan: Arc::clone(&plan), wanted: wanted.clone().unbind() })?;
     Ok(plan)
+}
+
+/// The plan of a type that is not kept. `hook` is asked, with a type and a value of JSON, for types that jird does not know.
+pub(super) fn compiled(wanted: &Bound<'_, PyAny>, hook: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Plan>> {
+    static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = wanted.py();
+    let compile = COMPILE.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("plan")?.unbind()))?;
+    let steps = compile.bind(py).call1((wanted, hook))?.cast_into::<PyList>().map_err(PyErr::from)?;
+    let steps = steps.iter().map(|step| Step::of(&step)).collect::<PyResult<Box<[_]>>>()?;
+    let is_quiet = steps.iter().all(|step| step.is_quiet(&steps));
+    Ok(Arc::new(Plan { steps, is_quiet }))
 }
 
 /// What a type without a hash is kept by.
@@ -255,7 +268,11 @@ impl Step {
             "object" => Self::Object(Box::new(Object::of(step)?)),
             "model" => Self::Model(item(step, 3)?.extract()?, item(step, 2)?.unbind()),
             "union" => Self::Union(Box::new(Union::of(step)?)),
-            "limited" => Self::Limited(index(1)?, Limit::all(&item(step, 2)?)?),
+            "converted" => Self::Converted(index(1)?, item(step, 2)?.unbind(), item(step, 3)?.extract()?),
+            "limited" => {
+                let (limits, is_lenient) = (Limit::all(&item(step, 2)?)?, item(step, 3)?.extract()?);
+                Self::Limited { of: index(1)?, limits, is_lenient }
+            }
             other => return Err(PyTypeError::new_err(format!("no step is called {other}"))),
         })
     }
@@ -300,7 +317,7 @@ impl Step {
         // A key that is an integer of many digits may be read by Python's own code.
         let is_key = |step: usize| matches!(steps[step], Self::Any | Self::Str);
         match self {
-            Self::Uuid(_) | Self::Decimal(_) | Self::Model(..) | Self::Limited(..) => false,
+            Self::Uuid(_) | Self::Decimal(_) | Self::Model(..) | Self::Converted(..) | Self::Limited { .. } => false,
             Self::Choice(choice) => choice.fallback.is_none() && choice.others.is_empty(),
             Self::Set(of) | Self::FrozenSet(of) => is_plain(*of),
             Self::Dict(of, _) => is_key(*of),

@@ -4,8 +4,9 @@ use super::decoder::{DecodeResult, Decoder, wanted};
 use super::fault::Fault;
 use super::plan::{Choice, Limit, LimitKind, Step, Union};
 use super::times;
-use crate::raw::make::Keeps;
+use crate::raw::make::{self, Keeps};
 use jird::{Kind, Value};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyTuple};
@@ -132,10 +133,20 @@ pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'
         Step::Decimal(class) => decimal(decoder, class, key),
         Step::Uuid(class) => uuid(decoder, class, key),
         Step::Any | Step::Str => decoder.any(key),
-        Step::Limited(of, limits) => {
+        Step::Float => {
+            let text = key.as_str().unwrap_or_default();
+            let number = jird::Number::new(&text).and_then(jird::Number::to_f64);
+            number.and_then(|number| make::float(py, number)).ok_or_else(|| Fault::expected(&wanted(step), key))
+        }
+        Step::Converted(of, convert, _) => {
             let plan = decoder.plan;
             let made = self::key(decoder, &plan.steps[*of], key)?;
-            check_limits(limits, &made, key)?;
+            convert.bind(py).call1((made,)).map_err(|error| Fault::raised(py, error, key))
+        }
+        Step::Limited { of, limits, is_lenient } => {
+            let plan = decoder.plan;
+            let made = self::key(decoder, &plan.steps[*of], key)?;
+            check_limits(limits, *is_lenient, &made, key)?;
             Ok(made)
         }
         Step::DateTime | Step::Date | Step::Time => times::time(py, step, key),
@@ -145,7 +156,12 @@ pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'
 }
 
 /// Whether what was made of `value` is within its limits.
-pub(super) fn check_limits(limits: &[Limit], made: &Bound<'_, PyAny>, value: Value<'_>) -> Result<(), Fault> {
+pub(super) fn check_limits(
+    limits: &[Limit],
+    is_lenient: bool,
+    made: &Bound<'_, PyAny>,
+    value: Value<'_>,
+) -> Result<(), Fault> {
     let py = made.py();
     for limit in limits {
         let bound = limit.value.bind(py);
@@ -155,8 +171,8 @@ pub(super) fn check_limits(limits: &[Limit], made: &Bound<'_, PyAny>, value: Val
             LimitKind::Below => made.lt(bound),
             LimitKind::AtMost => made.le(bound),
             LimitKind::MultipleOf => made.rem(bound).and_then(|rest| Ok(!rest.is_truthy()?)),
-            LimitKind::MinLength => bound.extract::<usize>().and_then(|least| Ok(made.len()? >= least)),
-            LimitKind::MaxLength => bound.extract::<usize>().and_then(|most| Ok(made.len()? <= most)),
+            LimitKind::MinLength => made.len().and_then(|len| bound.le(len)),
+            LimitKind::MaxLength => made.len().and_then(|len| bound.ge(len)),
             LimitKind::Pattern => bound.call1((made,)).map(|found| !found.is_none()),
             LimitKind::Predicate => bound.call1((made,)).and_then(|holds| holds.is_truthy()),
             LimitKind::Zone => {
@@ -164,7 +180,19 @@ pub(super) fn check_limits(limits: &[Limit], made: &Bound<'_, PyAny>, value: Val
                 zone.and_then(|zone| Ok(zone.is_none() != bound.is_truthy()?))
             }
         };
-        if !holds.map_err(|error| Fault::raised(py, error, value))? {
+        let is_about_others = |error: &PyErr| {
+            let is_of_kind = error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyAttributeError>(py);
+            is_lenient && limit.kind != LimitKind::Predicate && is_of_kind
+        };
+        let holds = match holds {
+            Err(error) if is_about_others(&error) => Ok(true),
+            // Of a value without a time zone, it is the type that has no such limit.
+            Err(error) if error.is_instance_of::<PyAttributeError>(py) && limit.kind == LimitKind::Zone => {
+                Err(Fault::beyond(&limit_in_words(limit, value.kind()), value))
+            }
+            holds => holds.map_err(|error| Fault::raised(py, error, value)),
+        };
+        if !holds? {
             return Err(Fault::beyond(&limit_in_words(limit, value.kind()), value));
         }
     }
@@ -172,11 +200,12 @@ pub(super) fn check_limits(limits: &[Limit], made: &Bound<'_, PyAny>, value: Val
 }
 
 fn limit_in_words(Limit { kind, shown, .. }: &Limit, of: Kind) -> String {
-    let parts = match of {
-        Kind::Object => "members",
-        Kind::Array => "elements",
-        _ => "characters",
+    let part = match of {
+        Kind::Object => "member",
+        Kind::Array => "element",
+        _ => "character",
     };
+    let parts = if shown == "1" { part.to_owned() } else { format!("{part}s") };
     match kind {
         LimitKind::Above => format!("a value above {shown}"),
         LimitKind::AtLeast => format!("a value of at least {shown}"),

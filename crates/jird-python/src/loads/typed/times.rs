@@ -21,10 +21,11 @@ pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> Decod
             let zone = zone_of(py, zone)?;
             Ok(PyTime::new(py, clock.hour, clock.minute, clock.second, clock.micro, zone.as_ref())?.into_any())
         }),
-        Step::TimeDelta => text.duration().map(|micros| {
+        Step::TimeDelta => text.duration().filter(|micros| is_in_reach(*micros)).map(|micros| {
             let (seconds, micros) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
-            let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-            let days = i32::try_from(days).unwrap_or(i32::MAX);
+            let (days, seconds) = (seconds.div_euclid(i128::from(DAY)), seconds.rem_euclid(i128::from(DAY)));
+            // There are no more than Python has.
+            let days = i32::try_from(days).unwrap_or_default();
             Ok(PyDelta::new(py, days, seconds as i32, micros as i32, true)?.into_any())
         }),
         _ => None,
@@ -35,6 +36,11 @@ pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> Decod
         Some(Err(error)) => Err(Fault::raised(py, error, value)),
         None => Err(Fault::expected(&wanted(step), value)),
     }
+}
+
+/// Whether a `timedelta` can be so many microseconds: it has 999,999,999 days at most.
+fn is_in_reach(micros: i128) -> bool {
+    micros.div_euclid(i128::from(DAY) * 1_000_000).unsigned_abs() <= 999_999_999
 }
 
 struct DateTime {
@@ -159,10 +165,10 @@ impl Text<'_> {
     }
 
     /// `P1DT2H3M4.5S` or `P2W` in microseconds. Years and months have no length of their own.
-    fn duration(&mut self) -> Option<i64> {
+    fn duration(&mut self) -> Option<i128> {
         let sign = if self.take(b"-").is_some() { -1 } else { 1 };
         self.take(b"P")?;
-        let (mut micros, mut is_time, mut last) = (0_i64, false, 0);
+        let (mut micros, mut is_time, mut last) = (0_i128, false, 0);
         while !self.0.is_empty() {
             if !is_time && self.take(b"T").is_some() {
                 is_time = true;
@@ -182,7 +188,7 @@ impl Text<'_> {
                 return None;
             }
             last = rank;
-            let part = number.checked_mul(1_000_000)?.checked_add(micro)?.checked_mul(seconds)?;
+            let part = (i128::from(number) * 1_000_000 + i128::from(micro)) * i128::from(seconds);
             micros = micros.checked_add(part)?;
         }
         (last > 0).then_some(sign * micros)

@@ -64,8 +64,10 @@ pub(crate) struct Settings<'py> {
     pub(crate) is_strict: bool,
     /// Whether dicts are written by `other_dict`.
     pub(crate) has_other_dicts: bool,
-    /// How dates and times are written; `None` if they are left to `other`.
-    pub(crate) times: Option<TimeForm>,
+    /// How dates and times are written.
+    pub(crate) times: TimeForm,
+    /// Whether they are written, and not left to `other`.
+    pub(crate) has_times: bool,
     /// Whether objects of subclasses of builtin classes are written as those.
     pub(crate) has_subclasses: bool,
     /// Whether scalars of numpy are written.

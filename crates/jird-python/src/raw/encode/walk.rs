@@ -196,26 +196,26 @@ impl<'py> Walk<'py> {
     /// `object` lives at least until code of Python runs, and its class is that for which `simple` was noted.
     #[inline(never)]
     unsafe fn simple<const LINES: bool>(&mut self, object: *mut PyObject, simple: Simple) -> Result<bool, Failure> {
-        let Settings { times, has_subclasses, has_numpy, has_other_dicts, .. } = self.settings;
+        let Settings { times: form, has_times, has_subclasses, has_numpy, has_other_dicts, .. } = self.settings;
         // SAFETY: the object lives, and is of the class that was noted, which is of the kind that each function wants.
         unsafe {
-            match (simple, times) {
-                (Simple::Str, _) if has_subclasses => {
+            match simple {
+                Simple::Str if has_subclasses => {
                     let text = text_of(object).ok_or_else(not_utf8)?;
                     self.out.string(text, b',');
                     return Ok(false);
                 }
-                (Simple::Int, _) if has_subclasses => return self.int(object),
-                (Simple::List, _) if has_subclasses => self.list::<LINES>(object)?,
-                (Simple::Dict, _) if has_subclasses && !has_other_dicts => self.dict::<LINES>(object)?,
-                (Simple::Scalar(class), _) if has_numpy => match class.number_at(object) {
+                Simple::Int if has_subclasses => return self.int(object),
+                Simple::List if has_subclasses => self.list::<LINES>(object)?,
+                Simple::Dict if has_subclasses && !has_other_dicts => self.dict::<LINES>(object)?,
+                Simple::Scalar(class) if has_numpy => match class.number_at(object) {
                     Some(number) => {
                         self.scalar(number);
                         return Ok(false);
                     }
                     None => self.other(object)?,
                 },
-                (Simple::Uuid(slot), _) => {
+                Simple::Uuid(slot) => {
                     let number = slot.get(object);
                     let is_int = !number.is_null() && ffi::Py_TYPE(number) == &raw mut ffi::PyLong_Type;
                     if let Some(number) = if is_int { wide_uint(number) } else { None } {
@@ -224,11 +224,11 @@ impl<'py> Walk<'py> {
                     }
                     self.other(object)?;
                 }
-                (Simple::Date, Some(_)) => {
+                Simple::Date if has_times => {
                     self.out.short_string(&ShortText::date(date_of(object)));
                     return Ok(false);
                 }
-                (Simple::Time, Some(form)) if ffi::PyDateTime_TIME_GET_TZINFO(object) == ffi::Py_None() => {
+                Simple::Time if has_times && ffi::PyDateTime_TIME_GET_TZINFO(object) == ffi::Py_None() => {
                     let micro = if form.has_micros { ffi::PyDateTime_TIME_GET_MICROSECOND(object) } else { 0 };
                     let clock = [
                         ffi::PyDateTime_TIME_GET_HOUR(object),
@@ -239,7 +239,7 @@ impl<'py> Walk<'py> {
                     self.out.short_string(&ShortText::time(clock.map(i32::unsigned_abs)));
                     return Ok(false);
                 }
-                (Simple::DateTime(utc), Some(form)) => {
+                Simple::DateTime(utc) if has_times => {
                     let zone = ffi::PyDateTime_DATE_GET_TZINFO(object);
                     let is_naive = zone == ffi::Py_None();
                     if is_naive || zone.addr() == utc {
