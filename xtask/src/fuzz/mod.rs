@@ -38,12 +38,7 @@ pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     if let Amount::Executions { wanted, jobs } = amount {
         return turns::run(&fuzzers, log, wanted, jobs);
     }
-    let mut build = fuzzers.build_command();
-    if matches!(amount, Amount::InAll(_)) {
-        // A minute in all is not worth minutes of optimising.
-        build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
-    }
-    if !log.run(&mut build) {
+    if !fuzzers.build(log) {
         return Outcome::Failed;
     }
     let seconds = match amount {
