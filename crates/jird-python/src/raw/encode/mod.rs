@@ -15,6 +15,7 @@
 //!
 //! ```text
 //! open     the containers that are open
+//! scalar   strings, numbers and times as they lie in their objects
 //! simple   classes whose objects the walk writes, once it is told of them
 //! walk     values whose writing runs no code of Python
 //! encoder  everything else
@@ -22,6 +23,7 @@
 
 mod encoder;
 mod open;
+mod scalar;
 mod simple;
 mod walk;
 
