@@ -260,6 +260,18 @@ def test_files(tmp_path):
         jird.Writer(5)
 
 
+def test_what_is_not_an_open_file_is_named(tmp_path):
+    path = tmp_path / "a.json"
+    for given in [path, str(path), bytes(path)]:
+        for call, method, mode in [(jird.load, "read", "rb"), (lambda file: jird.dump({}, file), "write", "wb")]:
+            with pytest.raises(TypeError) as raised:
+                call(given)
+            assert f"`{method}`, not {type(given).__name__}; open it first: open(path, '{mode}')" in str(raised.value)
+    assert not path.exists()
+    with pytest.raises(TypeError, match="has `read`, not dict$"):
+        jird.load({})
+
+
 def test_a_file_that_takes_a_part_at_a_time_gets_all():
     class Slow(io.RawIOBase):
         def __init__(self):

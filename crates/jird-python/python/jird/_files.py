@@ -11,13 +11,22 @@ __all__ = ["Writer", "dump", "load"]
 
 def load(file, /, *, type=None):
     """Deserializes all that `file.read()` returns, as `loads` does."""
+    _check_open(file, "read", "rb")
     data = file.read()
     return _jird.loads(data) if type is None else _jird.loads(data, type=type)
 
 
 def dump(obj, file, /, default=None, option=None):
     """Serializes a value as `dumps` does, and writes it to a file that is open for bytes or for text."""
+    _check_open(file, "write", "wb")
     _write(file, _jird.dumps(obj, default, option))
+
+
+def _check_open(file, method, mode):
+    """Raises TypeError for what is not an open file, a path for instance."""
+    if not hasattr(file, method):
+        hint = f"; open it first: open(path, {mode!r})" if isinstance(file, (str, bytes, os.PathLike)) else ""
+        raise TypeError(f"expected a file that is open and has `{method}`, not {type(file).__name__}{hint}")
 
 
 def _write(file, data):
@@ -42,10 +51,11 @@ def _write(file, data):
 class Writer:
     """Writes NDJSON, a line for each value: `with jird.Writer("out.ndjson") as out: out.write(value)`.
 
-    `target` is a path, whose file is made or replaced, or with `append=True` continued; or a file that is open for bytes or for text,
-    which stays open. `default` and `option` are those of `dumps`; OPT_INDENT_2 is refused, because a value must stay in one line.
-    Lines are gathered, 64 KB at a time; `flush` and `close` write what is left, and if writing fails, they are not tried again. A value
-    that cannot be serialized raises JSONEncodeError and leaves no part of a line. Threads may share a writer.
+    `target` is a path, whose file is made or replaced, or with `append=True` continued; or a file that is open for bytes
+    or for text, which stays open. `default` and `option` are those of `dumps`; OPT_INDENT_2 is refused, because a value
+    must stay in one line. Lines are gathered, 64 KB at a time; `flush` and `close` write what is left, and if writing
+    fails, they are not tried again. A value that cannot be serialized raises JSONEncodeError and leaves no part of a
+    line. Threads may share a writer.
     """
 
     _GATHERED = 1 << 16
