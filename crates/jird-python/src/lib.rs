@@ -7,8 +7,10 @@
 //! raw       Python's objects at the level of its C API; all unsafe code is here - make, Keys, Output, Encoder
 //! error     the exceptions - decode, encode
 //! forked    in which process something was begun - Process, Owned
-//! loads     text → tape → Python's values; values of types that the caller names (typed) - loads, Builder, Typed
-//! dumps     Python's values → text: what the walk in raw/encode does not know - dumps, other::write
+//! loads     text → tape → Python's values; short texts without a tape (small); values of types that the caller names
+//!           (typed) - loads, Builder, Typed
+//! dumps     Python's values → text: what the walk in raw/encode does not know; what it remembers of classes (kinds)
+//!           - dumps, other::write
 //! document  lazy documents, and arrays of numbers as buffers - Document
 //! stdlib    values and texts as Python's `json` reads and writes them - json_loads, json_dumps
 //! scan      lines of files, and results of queries, as values and as columns of Arrow - Scan, Query
@@ -17,7 +19,9 @@
 //! ```
 //!
 //! `raw/calls.md` says which calls may run Python's code. `python/jird/_types.py` works out the plans by which
-//! `loads/typed` makes values, and `python/jird/_writer.py` starts the process that writes databases.
+//! `loads/typed` makes values, `_encode.py` says what stands for values that JSON has no kind for, `_files.py` reads and
+//! writes whole files (`load`, `dump`, `Writer`), and `_writer.py` starts the process that writes databases.
+//! `python/jird/frameworks` joins jird to Flask, Starlette and Django; `import jird` imports none of it.
 //! `python/jird/spark` is the data source for Spark, over `jird.scan`; nothing else of the package imports it, or
 //! pyspark. Spark looks for data sources in the module `python/pyspark_jird`.
 //!

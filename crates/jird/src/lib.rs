@@ -62,7 +62,8 @@
 //! locate      line, column, path and excerpt of an error - Located
 //! scan        pass one: bytes → tokens, in chunks that stay in cache; the readers of text - Tokens, Pull
 //! walk        both passes over a document's chunks; the token-by-token walk, for what masks refuse - Walk, Visitor
-//! tape        pass two of documents, also on several threads; the cursor over a document - Parser, Document, Value
+//! tape        pass two of documents, also on several threads; short texts in one pass (small); the cursor over a
+//!             document - Parser, Document, Value
 //! record      a few fields of one record; projections, predicates; the grammar of lines - Projection, FieldReader
 //! layout      the same text with other white space: minified, indented, canonical - Layout
 //! data_model  JSON in serde's data model, for text, trees and events alike - Node, Raw

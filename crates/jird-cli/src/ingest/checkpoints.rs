@@ -119,8 +119,8 @@ impl Checkpoints {
         Some(self.matches.swap_remove(own))
     }
 
-    /// The last checkpoint of another file of which it may be a copy: its name is that file's and more, such as `log.1`, or
-    /// that file no longer has the text.
+    /// The last checkpoint of another file that this one may be a copy of: either its name begins with the other's, as that
+    /// of `log.1` does, or the other no longer has the text.
     pub(super) fn take_other(&mut self, id: &Id) -> Option<(Checkpoint, Prefix)> {
         let may_be = |known: &Checkpoint| id.name.starts_with(&known.name) || is_gone(known, id);
         let other = self.matches.iter().rposition(|(known, _)| known.name != id.name && may_be(known))?;

@@ -67,10 +67,10 @@ const ALL: u32 = ((1 << 12) - 1) | SERIALIZE_TYPES;
 /// Serializes a value to JSON, as bytes of UTF-8.
 ///
 /// str, int of any size, float, bool, None, list, tuple, dict, dataclasses, enums, datetime, date, time, UUID and
-/// Fragment are written; with OPT_SERIALIZE_NUMPY also arrays and scalars of numpy; with OPT_SERIALIZE_TYPES also Decimal,
-/// timedelta, bytes (as base64), sets, deques, named tuples, paths, IP addresses, Structs of msgspec, classes of attrs, models
-/// of pydantic and Document. For other types `default` is called, and what it returns is written. `option` is one or several of the OPT_ constants, joined by `|`. Raises
-/// JSONEncodeError, a subclass of TypeError.
+/// Fragment are written; with OPT_SERIALIZE_NUMPY also arrays and scalars of numpy; with OPT_SERIALIZE_TYPES also
+/// Decimal, timedelta, bytes (as base64), sets, deques, named tuples, paths, IP addresses, Structs of msgspec, classes of
+/// attrs, models of pydantic and Document. For other types `default` is called, and what it returns is written. `option`
+/// is one or several of the OPT_ constants, joined by `|`. Raises JSONEncodeError, a subclass of TypeError.
 #[pyfunction]
 #[pyo3(signature = (obj, /, default=None, option=None))]
 pub(crate) fn dumps<'py>(

@@ -22,13 +22,14 @@ pub(super) const SMALL_MAX: usize = 512;
 /// How many containers may be open.
 const DEPTH_MAX: usize = 32;
 
-/// The stack is looked at where so many are open: all of them take a small part of what is kept free there.
+/// How many containers are open when the free stack is checked: all of `DEPTH_MAX` take a small part of what must be
+/// free.
 const LEVELS: usize = 3;
 
-/// Integers of so many digits fit into 64 bits.
+/// How many digits an integer may have: with 18, it fits into 64 bits.
 const DIGITS_MAX: usize = 18;
 
-/// Why there is no value.
+/// Why the reader gave up.
 enum Stop {
     /// The text has something that is not read here.
     Unusual,
@@ -185,8 +186,8 @@ impl<'py> SmallReader<'_, 'py> {
 
     /// The number from `start` on, with its point at `point` and what stands before it as an integer without a sign.
     fn decimal(&mut self, start: usize, point: usize, whole: i64) -> Result<Bound<'py, PyAny>, Stop> {
-        /// Up to so many digits, and as many zeros, a double has exactly: one division rounds correctly (William Clinger,
-        /// "How to Read Floating Point Numbers Accurately", 1990).
+        /// A double holds every integer of 15 digits exactly, and every power of ten up to 10^15, so one division rounds
+        /// correctly (William Clinger, "How to Read Floating Point Numbers Accurately", 1990).
         const EXACT: usize = 15;
         const POWERS: [f64; EXACT + 1] =
             [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];

@@ -137,7 +137,7 @@ fn new_key<'py>(py: Python<'py>, text: &str, slot: &mut Option<Slot>) -> Option<
 /// Whether a `str` keeps its UTF-8 where [`is_text`] looks for it.
 const KEEPS_UTF8: bool = cfg!(not(Py_3_14));
 
-/// Has a `str` keep its UTF-8. `false` if there is no memory.
+/// Makes a `str` store its text as UTF-8 too. `false` if memory has run out.
 fn asks_utf8(made: &Bound<'_, PyAny>) -> bool {
     let mut len = 0;
     // SAFETY: it is a `str` of a text, so that it has no surrogates.

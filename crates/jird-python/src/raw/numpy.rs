@@ -19,7 +19,7 @@ pub(crate) struct OwnClass {
 pub(crate) enum Objects {
     Arrays,
     Bools,
-    /// Of so many bytes.
+    /// The number is the width in bytes, here and below.
     Signed(u8),
     Unsigned(u8),
     Floats(u8),

@@ -107,7 +107,7 @@ pub(crate) fn create_dirs(files: &dyn Files, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// So many bytes are read without asking first whether the file has them, which would be a system call for each block.
+/// Up to this many bytes are read without first asking how long the file is: that would be a system call for each block.
 const UNASKED: u64 = 1 << 20;
 
 /// Reads exactly the bytes of a range into a vector whose memory grows with what is there, whatever `len` claims.

@@ -1,16 +1,17 @@
 //! Short texts → tape, in one pass.
 //!
-//! Two passes pay off when there is much to do in each: to set them up takes as long as to read 80 bytes one by one. A shorter text
-//! is read from left to right, a word of eight bytes at a time within strings, and each node is written where it ends. Everything unusual is left to the two passes,
-//! and so is every mistake: they say where it is. So this pass may give up wherever it likes; what it accepts, they accept, with the
-//! same tape.
+//! Two passes pay off when there is much to do in each: to set them up takes as long as to read 80 bytes one by one. A
+//! shorter text is read from left to right, a word of eight bytes at a time within strings, and each node is written
+//! where it ends. Everything unusual is left to the two passes, and so is every mistake: they say where it is. So this
+//! pass may give up wherever it likes; what it accepts, they accept, with the same tape.
 
 use super::build::{TapeBuilder, TapeVisitor};
 use crate::number::check_at;
 use crate::policy::{Numbers, Policy};
 use crate::walk::{Bracket, Build, Literal, Visitor};
 
-/// The longest text that is read like this, in bytes. With AVX-512 the two passes are faster from 85 bytes on, with AVX2 from 110.
+/// The longest text that is read like this, in bytes. With AVX-512 the two passes are faster from 85 bytes on, with AVX2
+/// from 110.
 pub(super) const SMALL_MAX: usize = 64;
 
 /// How many containers may be open.

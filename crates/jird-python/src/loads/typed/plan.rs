@@ -51,8 +51,8 @@ pub(super) enum Step {
     Union(Box<Union>),
     /// What a function makes of a value of another step, and what it is called.
     Converted(usize, Py<PyAny>, String),
-    /// A value of another step, within limits. `is_lenient`: a limit is none of values that it cannot be about, because the step
-    /// makes several kinds of them.
+    /// A value of another step, within limits. With `is_lenient`, for a step that makes several kinds of values, a limit
+    /// holds only for the kinds that have what it limits: of `str | int`, a length is one of the `str`.
     Limited {
         of: usize,
         limits: Box<[Limit]>,

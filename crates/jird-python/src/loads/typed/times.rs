@@ -38,7 +38,7 @@ pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> Decod
     }
 }
 
-/// Whether a `timedelta` can be so many microseconds: it has 999,999,999 days at most.
+/// Whether this number of microseconds fits into a `timedelta`, which has 999,999,999 days at most.
 fn is_in_reach(micros: i128) -> bool {
     micros.div_euclid(i128::from(DAY) * 1_000_000).unsigned_abs() <= 999_999_999
 }

@@ -3,7 +3,7 @@
 use super::TimeForm;
 use pyo3::ffi::{self, PyObject};
 
-/// Whether the walk writes it without code of Python, and it is no container.
+/// Whether this is a scalar that the walk writes without running code of Python.
 ///
 /// # Safety
 /// `object` lives.
@@ -177,7 +177,7 @@ unsafe fn other_text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
         }
         let data = ffi::PyUnicode_AsUTF8AndSize(object, &raw mut len);
         if data.is_null() {
-            // There is no memory.
+            // Memory has run out.
             ffi::PyErr_Clear();
             return None;
         }
