@@ -200,8 +200,10 @@ def test_a_hook_makes_values_of_unknown_types():
     # A class with an `__init__` is made by a call, so it needs no hook; `complex` needs one.
     decoder = jird.Decoder(Order, dec_hook=hook)
     assert decoder.decode(b'{"total":{"cents":5},"points":[[1,2]]}') == Order(Money(5), [1 + 2j])
-    with pytest.raises(TypeError, match="complex"):
-        jird.Decoder(Order)
+    for make in [lambda: jird.Decoder(Order), lambda: jird.loads("{}", type=Order), lambda: jird.Decoder(5)]:
+        with pytest.raises(TypeError, match="jird cannot make (complex|5) from JSON") as refused:
+            make()
+        assert refused.type is TypeError
     with pytest.raises(jird.JSONDecodeError) as raised:
         jird.Decoder(list[complex], dec_hook=lambda kind, value: "other").decode(b"[1]")
     assert "dec_hook returned str" in raised.value.msg and raised.value.path == "/0"

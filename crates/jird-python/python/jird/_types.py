@@ -101,6 +101,9 @@ def plan(wanted, hook=None):
         compiler.index(wanted)
         compiler.choose_by_tags()
         return compiler.steps
+    except _Unknown as error:
+        # Callers see the exception that is documented, under its own name.
+        raise TypeError(*error.args) from None
     except RecursionError:
         raise TypeError("the type is too deep: its parts are nested in each other too often") from None
 
