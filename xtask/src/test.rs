@@ -50,9 +50,11 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .long()
         .in_company()
         .alone_in(&["fuzz"]),
-        Step::new("aarch64", "every public way into the engine on an emulated aarch64", |house, log| {
-            aarch64(house, log, &EVERY_WAY)
-        })
+        Step::new(
+            "aarch64",
+            "every public way into the engine, and its kernels, on an emulated aarch64",
+            |house, log| aarch64(house, log, &["--lib", "--test", "miri"]),
+        )
         .long()
         .in_company()
         .alone_in(&["aarch64"]),
@@ -72,7 +74,10 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             both(engine, others)
         })
         .in_company(),
-        Step::new("narrow", "the engine on 32 bits: tests on i686", narrow).long().in_company().alone_in(&["narrow"]),
+        Step::new("narrow", "every public way into the engine on 32 bits, on i686", narrow)
+            .long()
+            .in_company()
+            .alone_in(&["narrow"]),
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
             let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
             command.arg(house.target.join("limits")).args(QUICK_CHECKS);
@@ -246,9 +251,9 @@ fn checked() -> Step {
     })
 }
 
-/// Every public way into the engine, the kernels' own tests, and complete token strings: what builds with other flags or
-/// for other machines run. All of the engine's tests take minutes to compile: `deep` runs them.
-pub(crate) const EVERY_WAY: [&str; 5] = ["--lib", "--test", "exhaustive", "--test", "miri"];
+/// Every public way into the engine, and complete token strings: what builds with other flags run. All of the engine's tests
+/// take minutes to compile: `deep` runs them.
+const EVERY_WAY: [&str; 4] = ["--test", "exhaustive", "--test", "miri"];
 
 /// Cross-compiles with the tools that `aarch64.sh` installed, and runs these tests under qemu.
 pub(crate) fn aarch64(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
@@ -281,13 +286,13 @@ pub(crate) const QUICK_CHECKS: [&str; 2] = ["--config", "profile.dev.package.che
 /// What a `usize` of 32 bits is tested with.
 const NARROW: &str = "i686-unknown-linux-gnu";
 
-/// Runs the engine's unit tests, and those that Miri runs: every public way in, with small texts. All of its tests take
-/// minutes to compile: `cargo xtask deep narrow`.
+/// Runs the tests that Miri runs: every public way in, with small texts. All of the engine's tests take minutes to compile:
+/// `cargo xtask deep narrow`.
 fn narrow(house: &House, log: &mut Log) -> Outcome {
     if let Some(missing) = missing_for_narrow(house) {
         return Outcome::Skipped(missing);
     }
-    narrow_tests(house, log, &["--lib", "--test", "miri"])
+    narrow_tests(house, log, &["--test", "miri"])
 }
 
 /// Runs these tests of the engine on 32 bits.
