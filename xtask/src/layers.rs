@@ -33,7 +33,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "system progress outcome remote input documents output color target signals memory limits dialect format window wait store_args man validate fmt get ingest store convert describe query bench serve args cluster bin",
+        order: "system progress outcome remote input documents output color target signals memory limits dialect format durations window wait store_args man validate fmt get ingest store convert describe query bench serve args cluster bin",
     },
 ];
 

@@ -33,6 +33,8 @@ mod describe;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod dialect;
 mod documents;
+#[cfg(any(feature = "convert", feature = "serve"))]
+mod durations;
 mod fmt;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod format;

@@ -1,12 +1,14 @@
 //! `jird serve`: tables, files and events over HTTP.
 
+use crate::durations::age;
 use crate::input::open;
 use crate::outcome::{Outcome, report as say};
 use crate::signals;
-use crate::store_args::{SyncArgument, path_of};
-use anyhow::{Context, Result, bail};
+use crate::store_args::{SyncArgument, future_limit, path_of};
+use anyhow::{Context, Result};
 use bytesize::ByteSize;
 use jird_serve::{Listen, Proxy, Server, Settings, Source, Tls, Token};
+use jird_store::FutureLimit;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -39,7 +41,7 @@ A server that other machines can reach needs a token (--token-file), which clien
 Authorization: Bearer TOKEN. --tls-cert and --tls-key turn on TLS; without them, put the server
 behind a TLS proxy wherever others could read the traffic.
 /health and /ready are for probes, /metrics is for Prometheus. Behind a proxy, --listen unix:PATH,
---trust-proxy and --path-prefix help; --keep 30d removes old events.
+--trust-proxy and --path-prefix help. --keep 30d and --keep-size 50GB remove old events.
 On SIGHUP, it reads tokens and certificates again, if it has any.
 On SIGTERM or SIGINT, the server finishes running requests (for at most ten seconds) and exits.";
 
@@ -68,6 +70,12 @@ pub(crate) struct ServeArgs {
     /// Remove events older than this, such as 12h or 30d: they are hidden within an hour, and deleted within a day
     #[arg(long, value_name = "AGE", requires = "write", value_parser = age)]
     keep: Option<Duration>,
+    /// Remove the spans that end first whenever the files of the store take more than this, such as 50GB
+    #[arg(long, value_name = "SIZE", requires = "write")]
+    keep_size: Option<ByteSize>,
+    /// Refuse events whose times are further in the future than this: 10m, 1h, 1d [default: any time is taken]
+    #[arg(long, value_name = "DURATION", requires = "write", value_parser = future_limit)]
+    future_limit: Option<FutureLimit>,
     /// A database of the server's own for saved views and alerts, which all users of the page share; made if missing
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
@@ -176,6 +184,8 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     settings.state.clone_from(&args.state);
     settings.quarantine.clone_from(&args.quarantine);
     settings.keep = args.keep;
+    settings.keep_bytes = args.keep_size.map(|size| size.as_u64());
+    settings.limits.future = args.future_limit;
     settings.hosts.clone_from(&args.host);
     settings.proxies.clone_from(&args.trust_proxy);
     settings.path_prefix.clone_from(&args.path_prefix);
@@ -210,16 +220,6 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
 /// An address and port.
 fn address(text: &str) -> Result<SocketAddr> {
     text.parse().ok().context("wanted ADDRESS:PORT such as 127.0.0.1:5514")
-}
-
-/// An age, such as 30d.
-fn age(text: &str) -> Result<Duration> {
-    // What is so long before 1970.
-    let before = jird_store::time::meant(text, 0).ok().filter(|_| !text.contains('-'));
-    match before.and_then(|before| u64::try_from(-before).ok()) {
-        Some(age) if age > 0 => Ok(Duration::from_nanos(age)),
-        _ => bail!("wanted an age such as 90s, 30m, 12h, 30d or 4w"),
-    }
 }
 
 fn tokens(args: &ServeArgs) -> Result<Vec<Token>> {

@@ -1,9 +1,10 @@
 //! Options of the commands that put events into a store.
 
-use anyhow::{Result, bail};
+use crate::durations::duration;
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use jird::Path;
-use jird_store::Sync;
+use jird_store::{FutureLimit, Sync};
 use std::time::Duration;
 
 /// When events are flushed to disk.
@@ -28,6 +29,11 @@ impl From<SyncArgument> for Sync {
             SyncArgument::None => Self::None,
         }
     }
+}
+
+/// How far in the future the times of events may be: 10m, 1d.
+pub(crate) fn future_limit(text: &str) -> Result<FutureLimit> {
+    duration(text).map(FutureLimit::new).context("wanted a duration such as 90s, 10m, 1h, 1d or 4w")
 }
 
 /// The path of a field: a.b is the key b of the object a; one that begins with a slash is a JSON Pointer.

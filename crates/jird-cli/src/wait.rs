@@ -1,6 +1,6 @@
 //! `--wait`: commands that wait for another process that is at work on the same store.
 
-use crate::window::duration;
+use crate::durations::duration;
 use anyhow::{Error, Result, anyhow};
 use jird_store::{ErrorKind, Patience};
 

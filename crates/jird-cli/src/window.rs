@@ -1,9 +1,7 @@
-//! Times and durations as they are typed, and the window of the events that a query reads from a store.
+//! Times as they are typed, and the window of the events that a query reads from a store.
 
 use anyhow::{Result, bail};
 use jird_store::{Window, time};
-#[cfg(feature = "convert")]
-use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Which events of a store are read.
@@ -48,15 +46,6 @@ pub(crate) fn nanoseconds(name: &str, text: &str, now: i64) -> Result<i64> {
     time::meant(text, now).map_err(|why| anyhow::anyhow!("{name} {text}{why}"))
 }
 
-/// A count and a unit, such as 90s, 10m or 2d.
-#[cfg(feature = "convert")]
-pub(crate) fn duration(text: &str) -> Option<Duration> {
-    // An age, but no time of a calendar.
-    let is_age = text.starts_with(|first: char| first.is_ascii_digit()) && text.ends_with(['s', 'm', 'h', 'd', 'w']);
-    let ago = time::meant(text, 0).ok().filter(|_| is_age)?;
-    Some(Duration::from_nanos(ago.unsigned_abs()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,20 +77,5 @@ mod tests {
         assert!(nanoseconds("--until", "106751d", 0).is_ok());
         let backwards = WindowArgs { since: Some("1h".into()), until: Some("2h".into()) };
         assert!(backwards.window(0).is_err());
-    }
-
-    #[cfg(feature = "convert")]
-    #[test]
-    fn a_duration_is_a_count_and_a_unit() {
-        let check = |text: &str, wanted: Option<u64>| {
-            assert_eq!(duration(text), wanted.map(Duration::from_secs), "{text}");
-        };
-        check("0s", Some(0));
-        check("90s", Some(90));
-        check("10m", Some(600));
-        check("2d", Some(172_800));
-        for text in ["10", "m", "-1m", "1.5h", "2024-03-05", "1970-01-01T00:00:00Z", "99999999w", "forever"] {
-            check(text, None);
-        }
     }
 }

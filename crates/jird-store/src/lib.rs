@@ -50,7 +50,7 @@
 //! tail      events in the order in which they come, from the logs - Tail
 //! writer    appending, group commit, sealing - Writer
 //! store     a store: a folder - Store
-//! care      compaction, retention, deletion, checks, export, copies, rebuilding a manifest - Store::compact, Store::backup
+//! care      compaction, retention, deletion, checks, export, copies, rebuilding a manifest; all that by itself - Store::compact, Store::backup, Upkeep
 //! ```
 //!
 //! `docs/store-format.md` of the repository describes the files.
@@ -82,12 +82,12 @@ pub mod time;
 mod writer;
 
 pub use care::{
-    Backup, BackupOptions, Compacted, DeleteScope, Deleted, Deletion, Export, Extent, Info, Limits, LogInfo, Restored,
-    Retained, Size, SpanInfo, Verified,
+    Backup, BackupOptions, Compacted, DeleteScope, Deleted, Deletion, Export, Extent, Info, Limits, LogInfo, Pace,
+    Restored, Retained, Size, SpanInfo, Upkeep, UpkeepLimits, Verified,
 };
 pub use column::{Cell, Cells, Fields, Numbers};
 pub use error::{Damage, Error, ErrorKind, Sync};
-pub use event::{Batch, BatchBuilder, Key};
+pub use event::{Batch, BatchBuilder, EventError, FutureLimit, Key};
 pub use files::{Object, Objects};
 pub use index::{Condition, FieldKinds, Index, TimeHint};
 pub use search::{Matcher, Search, SearchError};

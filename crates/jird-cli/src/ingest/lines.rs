@@ -1,8 +1,7 @@
 //! Pieces of lines, checked by any thread.
 
-use super::future::FutureLimit;
 use jird::hooks::lines::{StreamPiece, newlines};
-use jird_store::{Batch, Settings};
+use jird_store::{Batch, EventError, FutureLimit, Settings};
 
 /// How lines are checked.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +9,7 @@ pub(super) struct Check<'s> {
     pub(super) settings: &'s Settings,
     pub(super) record_limit: usize,
     /// Events that are later are bad.
-    pub(super) future_limit: Option<&'s FutureLimit>,
+    pub(super) future_limit: Option<FutureLimit>,
     /// Whether a bad line ends the work.
     pub(super) stops: bool,
     /// Whether a last line without a line feed may still be growing.
@@ -33,15 +32,7 @@ pub(super) struct Wrong {
     pub(super) offset: usize,
     pub(super) line: u64,
     pub(super) raw: Vec<u8>,
-    pub(super) fault: Fault,
-}
-
-/// What is wrong with a line.
-pub(super) enum Fault {
-    /// It is no JSON, or too long.
-    Json(jird::Error),
-    /// Its time is further in the future than this limit.
-    Future { time: String, limit: String },
+    pub(super) fault: EventError,
 }
 
 impl Prepared {
@@ -54,13 +45,18 @@ impl Prepared {
 impl Wrong {
     /// A line that is too long. None of it is kept.
     pub(super) fn too_long() -> Self {
-        Self { offset: 0, line: 0, raw: Vec::new(), fault: Fault::Json(jird::Error::new(jird::ErrorKind::Size, 0)) }
+        Self {
+            offset: 0,
+            line: 0,
+            raw: Vec::new(),
+            fault: EventError::Json(jird::Error::new(jird::ErrorKind::Size, 0)),
+        }
     }
 
     /// Whether the line is an array as far as it goes.
     fn opens_array(&self) -> bool {
         let text = self.raw.trim_ascii_end();
-        let Fault::Json(error) = &self.fault else { return false };
+        let EventError::Json(error) = &self.fault else { return false };
         text.trim_ascii_start().starts_with(b"[") && error.offset() as usize >= text.len()
     }
 }
@@ -72,15 +68,14 @@ pub(super) fn prepare(piece: StreamPiece, check: &Check<'_>) -> Prepared {
     let mut wrong: Vec<Wrong> = Vec::new();
     let blanked = without_long_lines(lines, check.record_limit, &mut wrong);
     let text = blanked.as_deref().unwrap_or(lines);
-    let mut batch = Batch::prepare(text, check.settings, &mut |offset, raw, error| {
-        // The error counts from the start of the piece.
-        let error = jird::Error::new(error.kind(), error.offset().saturating_sub(offset as u64));
-        wrong.push(Wrong { offset, line: 0, raw: raw.to_vec(), fault: Fault::Json(error) });
+    let batch = Batch::prepare_within(text, check.settings, check.future_limit, &mut |offset, raw, mut fault| {
+        if let EventError::Json(error) = &mut fault {
+            // It counts from the start of the piece.
+            *error = jird::Error::new(error.kind(), error.offset().saturating_sub(offset as u64));
+        }
+        wrong.push(Wrong { offset, line: 0, raw: raw.to_vec(), fault });
     });
     wrong.sort_by_key(|wrong| wrong.offset);
-    if let Some(limit) = check.future_limit {
-        limit.apply(text, check.settings, &mut batch, &mut wrong);
-    }
     if check.stops {
         wrong.truncate(1);
     }

@@ -9,20 +9,25 @@ mod take;
 mod tally;
 mod watch;
 
+use crate::durations::age;
 use crate::input::{Counter, Input};
 use crate::limits::RecordArgs;
 use crate::outcome::{Outcome, left_out, report as say, words};
 use crate::progress::Progress;
-use crate::store_args::{SyncArgument, path_of};
+use crate::store_args::{SyncArgument, future_limit, path_of};
 use crate::wait::WaitArgs;
 use crate::window::{nanoseconds, now};
 use anyhow::{Context, Result, anyhow, bail};
+use bytesize::ByteSize;
 use checkpoints::Id;
 use clap::ValueEnum;
-use future::{FutureLimit, FutureTally};
+use future::FutureTally;
 use jird::Path;
 use jird_formats::files::{BadRecords, OnError, is_url};
-use jird_store::{ColumnChoice, Compression, Settings, Store, Totals, Window, WriterOptions, is_store};
+use jird_store::{
+    ColumnChoice, Compression, FutureLimit, Settings, Store, Totals, Upkeep, UpkeepLimits, Window, WriterOptions,
+    is_store,
+};
 use lines::Check;
 use once::Once;
 use std::path::PathBuf;
@@ -83,7 +88,7 @@ pub(crate) struct IngestArgs {
     on_error: OnError,
     /// Events whose times are further in the future are invalid: 10m, 1h, 1d. A wrong clock makes such events, which stay
     /// the newest ones, and which no retention by age removes [default: any time is valid]
-    #[arg(long, value_name = "DURATION", value_parser = FutureLimit::new)]
+    #[arg(long, value_name = "DURATION", value_parser = future_limit)]
     future_limit: Option<FutureLimit>,
     /// Continue in each file where an earlier run ended, so that no event is taken twice
     #[arg(long)]
@@ -92,6 +97,13 @@ pub(crate) struct IngestArgs {
     /// and replaced, as log rotation does, is followed; files that do not exist yet are waited for. Implies --resume
     #[arg(long)]
     watch: bool,
+    /// With --watch: remove events older than this, such as 12h or 30d; they are hidden within an hour, and deleted within a
+    /// day
+    #[arg(long, value_name = "AGE", requires = "watch", value_parser = age)]
+    keep: Option<Duration>,
+    /// With --watch: remove the spans that end first whenever the files of the store take more than this, such as 50GB
+    #[arg(long, value_name = "SIZE", requires = "watch")]
+    keep_size: Option<ByteSize>,
     /// Skip an event if one in the store has the same value in this field
     #[arg(long, value_name = "FIELD")]
     once: Option<String>,
@@ -219,7 +231,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
         check: Check {
             settings: store.settings(),
             record_limit: args.record.limit(),
-            future_limit: args.future_limit.as_ref(),
+            future_limit: args.future_limit,
             stops: args.on_error == OnError::Stop,
             grows: resumed.is_some(),
         },
@@ -233,7 +245,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     };
     take.tally.tell_at_signals();
     let outcome = if args.watch {
-        let watch = Watch::new(&inputs, &args.store, store.clone(), &read);
+        let limits = UpkeepLimits { age: args.keep, bytes: args.keep_size.map(|size| size.as_u64()) };
+        let watch = Watch::new(&inputs, &args.store, Upkeep::new(store.clone(), limits), &read);
         watch.run(&mut take, || drop(progress)).unwrap_or_else(|error| Outcome::of_error(&error))
     } else {
         let outcome = Outcome::worst(inputs, |input| take.file(input, &read));

@@ -3,7 +3,7 @@
 use super::checkpoints::Id;
 use super::course::Course;
 use super::future::FutureTally;
-use super::lines::{Check, Fault, Prepared, Wrong, prepare};
+use super::lines::{Check, Prepared, Wrong, prepare};
 use super::once::Once;
 use super::tally::{End, Place, Tally};
 use crate::input::{Counter, Input};
@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use jird::hooks::lines::drive;
 use jird::hooks::lines::{StreamPiece, StreamPieces};
 use jird_formats::files::{BadRecord, BadRecords, Reader, Text, record_limit_hint};
-use jird_store::{Batch, Writer};
+use jird_store::{Batch, EventError, Writer};
 use std::ops::ControlFlow;
 
 /// Takes files into a store.
@@ -222,16 +222,15 @@ impl Take<'_> {
     fn note(&mut self, name: &str, start: Place, wrong: &Wrong) -> Result<()> {
         let (line, offset) = (start.lines + wrong.line, start.bytes + wrong.offset as u64);
         let (line, column, kind, message) = match &wrong.fault {
-            Fault::Json(error) => {
+            EventError::Json(error) => {
                 let kind = error.kind();
                 let is_long = kind == jird::ErrorKind::Size;
                 let hint = if is_long { record_limit_hint(self.check.record_limit) } else { String::new() };
                 let located = error.locate(&wrong.raw).after_lines(line, offset);
                 (located.line(), located.column(), error.code(), format!("{kind}{hint} {}", located.place()))
             }
-            Fault::Future { time, limit } => {
-                let field = &self.check.settings.time_field;
-                let message = format!("the time {time} is more than {limit} in the future (byte {offset}, at {field})");
+            late @ EventError::Late { .. } => {
+                let message = format!("{late} (byte {offset}, at {})", self.check.settings.time_field);
                 (line + 1, 1, "future", message)
             }
         };

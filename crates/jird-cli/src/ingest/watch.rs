@@ -10,11 +10,12 @@ use crate::input::{Counter, Input};
 use crate::outcome::{Outcome, report as say, words};
 use anyhow::{Context, Result, bail};
 use jird_formats::files::{Compression, FileId, Text, open};
-use jird_store::{Compacted, Error, Extent, Store, is_store};
+use jird_store::{Compacted, Error, Upkeep, Writer, is_store};
 use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -26,12 +27,6 @@ const GRACE: Duration = Duration::from_secs(10);
 const TAIL_BYTES: u64 = 256;
 /// A last line that is longer is not read again before it ends.
 const OPEN_LINE_BYTES: u64 = 1 << 16;
-/// How often the store is looked at.
-const TIDY_EVERY: Duration = Duration::from_mins(1);
-/// This many spans more than after the last compaction are worth another one.
-const SPANS: u64 = 3;
-/// How long a compaction rests that has failed: for lack of room, mostly.
-const REST: Duration = Duration::from_hours(1);
 
 /// Files that are taken as they grow.
 pub(super) struct Watch<'r> {
@@ -77,10 +72,10 @@ pub(super) fn check(input: &Input) -> Result<()> {
 }
 
 impl<'r> Watch<'r> {
-    pub(super) fn new(inputs: &[Input], path: &Path, store: Store, read: &'r Counter) -> Self {
+    pub(super) fn new(inputs: &[Input], path: &Path, upkeep: Upkeep, read: &'r Counter) -> Self {
         let name = |input: &Input| Name { path: input.path().map_or_else(PathBuf::new, Path::to_owned), file: None };
         let names = inputs.iter().map(name).collect();
-        Self { names, files: Vec::new(), store: path.to_owned(), tidy: Tidy::new(store), read }
+        Self { names, files: Vec::new(), store: path.to_owned(), tidy: Tidy::new(upkeep), read }
     }
 
     /// Takes all files as they are, and then what is appended to them, without end.
@@ -100,7 +95,7 @@ impl<'r> Watch<'r> {
             if !is_store(&self.store) {
                 bail!("{}: the store is gone, and with it what was taken last", self.store.display());
             }
-            self.tidy.look();
+            self.tidy.look(take.writer);
         }
     }
 
@@ -305,43 +300,49 @@ fn tail(file: &mut fs::File, end: u64) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
-/// Merges the small spans that a long run makes, in a thread of its own.
+/// Keeps the store in good order: what is too old goes, and small spans are merged, in a thread of its own.
 struct Tidy {
-    store: Store,
+    upkeep: Arc<Mutex<Upkeep>>,
     next: Instant,
-    /// The least number of spans since the last compaction.
-    spans: u64,
     work: Option<JoinHandle<Result<Compacted, Error>>>,
 }
 
 impl Tidy {
-    fn new(store: Store) -> Self {
-        Self { store, next: Instant::now() + TIDY_EVERY, spans: 0, work: None }
+    fn new(upkeep: Upkeep) -> Self {
+        Self { upkeep: Arc::new(Mutex::new(upkeep)), next: Instant::now(), work: None }
     }
 
-    fn look(&mut self) {
+    fn look(&mut self, writer: &Writer) {
         if Instant::now() < self.next {
             return;
         }
-        self.next = Instant::now() + TIDY_EVERY;
+        self.next = Instant::now() + Upkeep::EVERY;
         match self.work.take() {
-            Some(work) if !work.is_finished() => self.work = Some(work),
-            Some(work) => {
-                self.spans = self.store.size().map_or(self.spans, |size| size.spans);
-                // A panic was reported where it happened.
-                if let Ok(Err(error)) = work.join() {
-                    say(&format!("warning: small spans stay as they are for an hour: {}", words(&error.into())));
-                    self.next = Instant::now() + REST;
-                }
-            }
-            None => {
-                let Ok(size) = self.store.size() else { return };
-                self.spans = self.spans.min(size.spans);
-                if size.spans >= self.spans + SPANS {
-                    let store = self.store.clone();
-                    self.work = Some(thread::spawn(move || store.compact(Extent::Equals)));
-                }
+            Some(work) if !work.is_finished() => return self.work = Some(work),
+            Some(work) => match work.join() {
+                Ok(Err(error)) => tell("small spans stay as they are for an hour", error),
+                // Damage was told when the store was opened. A panic was reported where it happened.
+                Ok(Ok(_)) | Err(_) => (),
+            },
+            None => (),
+        }
+        let mut upkeep = self.upkeep.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = upkeep.retain() {
+            tell("old events stay for now", error);
+        }
+        if upkeep.is_deletion_due() {
+            // Those in logs are deleted by not going into spans.
+            if let Err(error) = writer.seal() {
+                return tell("removed events are not deleted yet", error);
             }
         }
+        drop(upkeep);
+        let upkeep = Arc::clone(&self.upkeep);
+        let compact = move || upkeep.lock().unwrap_or_else(PoisonError::into_inner).compact();
+        self.work = Some(thread::spawn(compact));
     }
+}
+
+fn tell(what: &str, error: Error) {
+    say(&format!("warning: {what}: {}", words(&error.into())));
 }

@@ -2,7 +2,7 @@
 
 use crate::base::place::{Listen, Proxy};
 use crate::base::token::Token;
-use jird_store::Sync;
+use jird_store::{FutureLimit, Sync};
 use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,9 @@ pub struct Settings {
     /// How long the store keeps events, by their times; `None`: for ever. Older events are hidden within an hour, and deleted
     /// within a day. Needs a store and [`write`](Self::write).
     pub keep: Option<Duration>,
+    /// How many bytes on disk the store may take: beyond that, the spans that end first go, within a minute. Needs a store and
+    /// [`write`](Self::write).
+    pub keep_bytes: Option<u64>,
     /// A database of the server's own, which keeps saved views and alerts. It is made if it is not there, and changed
     /// whether or not [`write`](Self::write) is set.
     pub state: Option<PathBuf>,
@@ -133,6 +136,8 @@ pub struct Limits {
     /// The size of the response cache in bytes, approximately; 0 turns it off. Each connection to the database keeps a
     /// sixteenth of it.
     pub kept_bytes: usize,
+    /// How far in the future the times of events may be: later events are refused. `None`: any time is taken.
+    pub future: Option<FutureLimit>,
 }
 
 impl Default for Limits {
@@ -153,6 +158,7 @@ impl Default for Limits {
             queries: 8,
             query_bytes: 256 << 20,
             kept_bytes: 32 << 20,
+            future: None,
         }
     }
 }
@@ -168,6 +174,7 @@ impl Settings {
             sync: Sync::Interval(SYNC_INTERVAL),
             time_field: None,
             keep: None,
+            keep_bytes: None,
             state: None,
             quarantine: None,
             tokens: Vec::new(),

@@ -15,7 +15,7 @@ use crate::request::catalog::Table;
 use crate::tables::database::{Database, Opened};
 use crate::tables::own::{self, Own};
 use hyper::StatusCode;
-use jird_store::{Store, is_store};
+use jird_store::{Store, UpkeepLimits, is_store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
@@ -79,9 +79,10 @@ impl EventStore {
             let message = format!("{}: the time field of this store is {has}, and not {wanted}", path.display());
             return Err(Error::new(message));
         }
-        let open = || Intake::open(&store, settings.sync, settings.quarantine.clone()).map(Arc::new);
+        let open = || Intake::open(&store, settings).map(Arc::new);
         let intake = settings.write.then(open).transpose()?;
-        let upkeep = intake.clone().map(|intake| Arc::new(Upkeep::new(store.clone(), intake, settings.keep)));
+        let limits = UpkeepLimits { age: settings.keep, bytes: settings.keep_bytes };
+        let upkeep = intake.clone().map(|intake| Arc::new(Upkeep::new(store.clone(), intake, limits)));
         Ok(Self { name, store, intake, upkeep, follow: Follow::new(settings.limits.followers) })
     }
 
@@ -116,7 +117,7 @@ impl State {
             let (path, lack) = (file.path.display(), if cfg!(feature = "query") { "server" } else { "build" });
             return Err(Error::new(format!("{path}: files are read by queries, which this {lack} lacks")));
         }
-        if settings.keep.is_some() && !(store.is_some() && settings.write) {
+        if (settings.keep.is_some() || settings.keep_bytes.is_some()) && !(store.is_some() && settings.write) {
             return Err(Error::new("keep: old events are removed from an event store, and none is served"));
         }
         let store = store.map(|named| EventStore::open(named, settings)).transpose()?;

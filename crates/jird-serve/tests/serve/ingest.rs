@@ -325,3 +325,35 @@ fn events_and_tables_come_from_one_server() {
     post(&service, &[JSON], b"{}").is(200);
     service.get("/tasks/4").is(200);
 }
+
+#[test]
+fn events_from_the_future_are_refused_at_every_endpoint() {
+    let limit = jird_store::FutureLimit::new(Duration::from_hours(24));
+    let service = Service::of_store(|settings| settings.limits.future = Some(limit));
+    let (far, near) = ("\"@t\":\"2261-01-01T00:00:00Z\"", "\"@t\":\"2024-03-05T07:00:00Z\"");
+    let send = |path: &str, headers: &[(&str, &str)], body: &str| service.send("POST", path, headers, body.as_bytes());
+    let told = "the time 2261-01-01T00:00:00Z is more than 1d in the future";
+    let mut refused = 0;
+    let mut check = |answer: &Answer, events: usize| {
+        refused += 1;
+        assert!(answer.text().contains(told), "{}", answer.text());
+        assert_eq!((service.events().len(), service.refused().len()), (events, refused), "{}", answer.text());
+    };
+    let lines = format!("{{{near}}}\n{{{far}}}\n{{}}\n");
+    let answer = send("/ingest", &[LINES], &lines);
+    check(&answer, 2);
+    let error = &answer.tree()["errors"][0];
+    assert_eq!((&error["line"], &error["kind"]), (&json!(2), &json!("future")));
+    check(&send("/ingest", &[JSON], &format!("[{{{far}}},{{{near}}}]")), 3);
+    check(&send("/ingest/clef", &[LINES], &format!("{{{near},\"@m\":\"\"}}\n{{{far},\"@m\":\"\"}}")), 4);
+    check(&send("/_bulk", &[LINES], &format!("{{\"create\":{{}}}}\n{{{far}}}\n{{\"create\":{{}}}}\n{{{near}}}\n")), 5);
+    let old = "{\"Events\":[{\"Timestamp\":\"2261-01-01T00:00:00Z\",\"MessageTemplate\":\"a\"},{\"Timestamp\":\"2024-01-01T00:00:00Z\",\"MessageTemplate\":\"a\"}]}";
+    check(&send("/api/events/raw", &[JSON], old), 6);
+    let loki =
+        "{\"streams\":[{\"stream\":{},\"values\":[[\"1709622000000000000\",\"a\"],[\"9183110400000000000\",\"b\"]]}]}";
+    check(&send("/loki/api/v1/push", &[JSON], loki), 7);
+    let record = |time: &str| format!("{{\"timeUnixNano\":\"{time}\",\"body\":{{\"stringValue\":\"a\"}}}}");
+    let (one, two) = (record("1709622000000000000"), record("9183110400000000000"));
+    let logs = format!("{{\"resourceLogs\":[{{\"scopeLogs\":[{{\"logRecords\":[{one},{two}]}}]}}]}}");
+    check(&send("/v1/logs", &[JSON], &logs), 8);
+}

@@ -289,3 +289,28 @@ fn old_events_go_and_small_spans_become_one() {
     crate::common::wait_for(&service, "jird_store_events_removed_total 1");
     crate::common::wait_for(&service, "jird_store_spans_merged_total 8");
 }
+
+#[test]
+fn the_spans_that_end_first_go_when_the_store_is_too_large() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events");
+    let store = Store::create(&path, &jird_store::Settings::default()).unwrap();
+    for year in 2001..=2003 {
+        let writer = store.writer(&WriterOptions::default()).unwrap();
+        let lines: String = (0..2000).map(|n| format!("{{\"@t\":\"{year}-01-01T00:00:00Z\",\"n\":{n}}}\n")).collect();
+        let batch =
+            jird_store::Batch::prepare(lines.as_bytes(), store.settings(), &mut |_, _, error| panic!("{error}"));
+        writer.append(batch).unwrap();
+        writer.seal().unwrap();
+        writer.finish().unwrap();
+    }
+    let (all, spans) = (store.size().unwrap().span_bytes, 3);
+    assert_eq!(store.size().unwrap().spans, spans);
+    let service = Service::start(folder, path.clone(), |settings| {
+        settings.write = true;
+        settings.keep_bytes = Some(all / 2);
+    });
+    wait_for("one span is left", || store.size().unwrap().spans == 1);
+    assert!(events(&path).iter().all(|event| event.contains("2003-01-01")) && events(&path).len() == 2000);
+    crate::common::wait_for(&service, "jird_store_events_removed_total 4000");
+}

@@ -1,6 +1,7 @@
 //! Compaction: spans that overlap in time, or are small, become few that do neither.
 
 use super::merge::{Failed, Merge, Opened, RowSet, has_room, open_all};
+use super::pace::Pace;
 use super::tiers::Extent;
 use crate::clean::care_lock;
 use crate::error::{Damage, Error};
@@ -34,6 +35,14 @@ impl Store {
     /// Spans are not merged, and that is an error in the end, if the disk lacks the room for the new one and some more,
     /// which a writer may need meanwhile.
     pub fn compact(&self, extent: Extent) -> Result<Compacted, Error> {
+        self.compact_at(extent, Pace::Full)
+    }
+
+    /// The same at another pace.
+    ///
+    /// # Errors
+    /// As [`compact`](Self::compact).
+    pub fn compact_at(&self, extent: Extent, pace: Pace) -> Result<Compacted, Error> {
         let _lock = care_lock(&self.folder)?;
         let mut compacted = Compacted::default();
         let mut lack = Ok(());
@@ -43,7 +52,7 @@ impl Store {
             for group in extent.groups(&manifest.spans) {
                 let task = format!("compact {}: merging {} spans", self.folder.path.display(), group.len());
                 match has_room(&self.folder, &task, &group) {
-                    Ok(()) => compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?,
+                    Ok(()) => compact_group(&self.folder, &manifest.settings, &group, pace, &mut compacted)?,
                     // Others may be smaller, and make room.
                     Err(error) => lack = Err(error),
                 }
@@ -70,6 +79,7 @@ fn compact_group(
     folder: &Folder,
     settings: &Settings,
     group: &[SpanEntry],
+    pace: Pace,
     compacted: &mut Compacted,
 ) -> Result<(), Error> {
     let spans = match open_all(folder, group)? {
@@ -83,7 +93,7 @@ fn compact_group(
     };
     let none = RowSet::default();
     let Some(mut merge) = Merge::new(folder, settings, &spans, &none) else { return Ok(()) };
-    match merge.run() {
+    match merge.run(pace) {
         Ok(()) => {}
         Err(Failed::Damage(damage)) => {
             compacted.damage.push(damage);

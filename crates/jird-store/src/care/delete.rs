@@ -3,6 +3,7 @@
 
 use super::deletions::{Deletion, Deletions, kept};
 use super::merge::{Failed, Merge, Opened, RowSet, has_room, open_all};
+use super::pace::Pace;
 use crate::clean::{UNKNOWN, WRITER_LOCK, care_lock, sealed_logs, superfluous};
 use crate::error::{Damage, Error, ErrorKind};
 use crate::index::{Answer, Condition, Times};
@@ -284,7 +285,7 @@ impl<'w, 's> Work<'w, 's> {
             self.deleted.damage.push(Damage { file, block: None, events: Some(entry.events), reason });
             return Ok(None);
         };
-        match merge.run() {
+        match merge.run(Pace::Full) {
             Ok(()) => {}
             Err(Failed::Damage(damage)) => {
                 self.deleted.damage.push(damage);

@@ -1,5 +1,6 @@
 //! Spans written again, as others: merged with each other, without what retention removed of them, or without certain events.
 
+use super::pace::{Pace, Rests};
 use crate::column::spread;
 use crate::error::{Damage, Damages, Error, ErrorKind};
 use crate::event::{Key, TextOrder};
@@ -181,8 +182,9 @@ impl<'f> Merge<'f> {
         u32::try_from(last - base).is_ok().then(merge)
     }
 
-    /// Writes the events of all spans.
-    pub(super) fn run(&mut self) -> Result<(), Failed> {
+    /// Writes the events of all spans. Rests after each block, as the pace says.
+    pub(super) fn run(&mut self, pace: Pace) -> Result<(), Failed> {
+        let mut rests = Rests::new(pace);
         let mut cursors = Vec::new();
         let mut next = BinaryHeap::new();
         for span in self.spans {
@@ -200,6 +202,9 @@ impl<'f> Merge<'f> {
                 self.push(cursor)?;
                 if !cursor.step(self.folder)? {
                     break false;
+                }
+                if cursor.at == 0 {
+                    rests.rest();
                 }
                 if end.is_some_and(|end| cursor.key() > end) {
                     break true;

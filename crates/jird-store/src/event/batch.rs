@@ -1,6 +1,7 @@
 //! Some events that came together, ready for the log.
 
 use super::TextOrder;
+use super::future::{EventError, FutureLimit, LastTimes};
 use crate::settings::Settings;
 use crate::time;
 use jird::policy::RECORD_BYTES_MAX;
@@ -41,7 +42,29 @@ impl Batch {
     /// assert_eq!(bad, [(43, b"{\"n\": }".to_vec(), 49)]);
     /// ```
     pub fn prepare(lines: &[u8], settings: &Settings, bad: &mut dyn FnMut(usize, &[u8], Error)) -> Self {
-        Self::prepare_with(lines, settings, None, bad)
+        Self::prepare_with(lines, settings, None, None, &mut json_only(bad))
+    }
+
+    /// As [`Batch::prepare`]; events whose times are further in the future than the limit are bad, too.
+    ///
+    /// ```
+    /// use jird_store::{Batch, FutureLimit, Settings};
+    /// use std::time::Duration;
+    /// let (lines, limit) = (b"{\"@t\":1}\n{\"@t\":\"2261-01-01\"}\n", FutureLimit::new(Duration::from_secs(3600)));
+    /// let mut bad = Vec::new();
+    /// let batch = Batch::prepare_within(lines, &Settings::default(), Some(limit), &mut |offset, _, error| {
+    ///     bad.push((offset, error.to_string()));
+    /// });
+    /// assert_eq!(batch.text(), b"{\"@t\":1}\n");
+    /// assert_eq!(bad, [(9, "the time 2261-01-01T00:00:00Z is more than 1h in the future".to_owned())]);
+    /// ```
+    pub fn prepare_within(
+        lines: &[u8],
+        settings: &Settings,
+        limit: Option<FutureLimit>,
+        bad: &mut dyn FnMut(usize, &[u8], EventError),
+    ) -> Self {
+        Self::prepare_with(lines, settings, None, limit, bad)
     }
 
     /// As [`Batch::prepare`]; events without a time get `arrival`, in nanoseconds since 1970.
@@ -51,22 +74,28 @@ impl Batch {
         arrival: i64,
         bad: &mut dyn FnMut(usize, &[u8], Error),
     ) -> Self {
-        Self::prepare_with(lines, settings, Some(arrival), bad)
+        Self::prepare_with(lines, settings, Some(arrival), None, &mut json_only(bad))
     }
 
     fn prepare_with(
         lines: &[u8],
         settings: &Settings,
         arrival: Option<i64>,
-        bad: &mut dyn FnMut(usize, &[u8], Error),
+        limit: Option<FutureLimit>,
+        bad: &mut dyn FnMut(usize, &[u8], EventError),
     ) -> Self {
         Self::build_at(settings, lines.len(), arrival, |builder| {
+            builder.limit_future(limit);
             let mut start = 0;
             while start < lines.len() {
                 let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |len| start + len);
                 let line = &lines[start..end];
                 if let Err(error) = builder.add(line) {
-                    bad(start, line, error.shifted(start as u64));
+                    let error = match error {
+                        EventError::Json(error) => EventError::Json(error.shifted(start as u64)),
+                        late @ EventError::Late { .. } => late,
+                    };
+                    bad(start, line, error);
                 }
                 start = end + 1;
             }
@@ -99,7 +128,7 @@ impl Batch {
         let projection = Projection::new(std::slice::from_ref(&settings.time_field));
         let batch = Self { text: Vec::with_capacity(bytes + 64), ..Self::default() };
         let clock = Clock::new(&settings.time_field, &projection);
-        let mut builder = BatchBuilder { batch, arrival, parser: Parser::new(), clock };
+        let mut builder = BatchBuilder { batch, arrival, last_times: None, parser: Parser::new(), clock };
         let result = work(&mut builder);
         (builder.batch, result)
     }
@@ -207,26 +236,40 @@ pub struct BatchBuilder<'p> {
     batch: Batch,
     /// The time of events without one; `None` if they get it when they are appended.
     arrival: Option<i64>,
+    last_times: Option<LastTimes>,
     parser: Parser,
     clock: Clock<'p>,
 }
 
 impl BatchBuilder<'_> {
+    /// From now on, takes no event whose time is further in the future than this, counted from now.
+    pub fn limit_future(&mut self, limit: Option<FutureLimit>) {
+        self.last_times = limit.map(FutureLimit::from_now);
+    }
+
     /// Checks, minifies and adds an event, which may have any white space between its tokens. One that is nothing but
     /// blanks is left out.
     ///
     /// # Errors
-    /// It is no JSON, or longer than a record may be; nothing was added.
-    pub fn add(&mut self, event: &[u8]) -> Result<(), Error> {
+    /// It is no JSON, or longer than a record may be, or its time is too late; nothing was added.
+    pub fn add(&mut self, event: &[u8]) -> Result<(), EventError> {
         if event.len() > RECORD_BYTES_MAX {
-            return Err(Error::new(ErrorKind::Size, RECORD_BYTES_MAX as u64));
+            return Err(Error::new(ErrorKind::Size, RECORD_BYTES_MAX as u64).into());
         }
         let batch = &mut self.batch;
         let start = batch.text.len();
         if let Err(error) = self.parser.minify(event, &mut batch.text) {
-            return if is_blank(event) { Ok(()) } else { Err(error) };
+            return if is_blank(event) { Ok(()) } else { Err(error.into()) };
         }
-        let (time, order) = self.clock.read(&batch.text[start..]).unwrap_or_else(|| {
+        let found = self.clock.read(&batch.text[start..]);
+        if let Some(last) = &self.last_times {
+            let time = found.map(|(time, _)| time);
+            if let Err(error) = last.check(time, &batch.text[start..], &mut self.clock.reader) {
+                batch.text.truncate(start);
+                return Err(error);
+            }
+        }
+        let (time, order) = found.unwrap_or_else(|| {
             batch.undated += 1;
             if self.arrival.is_none() {
                 batch.open.push(batch.times.len() as u32);
@@ -272,6 +315,14 @@ impl ArrivalClock {
     fn at(&mut self, now: i64) -> i64 {
         self.last = self.last.max(now);
         self.last
+    }
+}
+
+/// For lines without a limit to their times.
+fn json_only(bad: &mut dyn FnMut(usize, &[u8], Error)) -> impl FnMut(usize, &[u8], EventError) {
+    move |offset, line, error| match error {
+        EventError::Json(error) => bad(offset, line, error),
+        EventError::Late { .. } => unreachable!("there is no limit"),
     }
 }
 
@@ -387,6 +438,24 @@ mod tests {
         assert_eq!(order(&format!("{one}\n{{\"@t\":1709622000}}")), TextOrder::Dated);
         // Its time is beyond what the store can sort by.
         assert_eq!(order(r#"{"@t":"9999-12-31T00:00:00Z"}"#), TextOrder::Unknown);
+    }
+
+    #[test]
+    fn times_beyond_the_limit_are_bad_also_those_that_no_store_knows() {
+        let lines = b"{}\n{\"@t\":\"9999-12-31T00:00:00Z\"}\n{\"@t\":\"1000-01-01\"}\n{\n{\"@t\":\"soon\"}\n\n {\"@t\":99999999999999999999} \n{\"@t\": \"2261-01-01\"}\n7";
+        let found = |days: u64| {
+            let limit = FutureLimit::new(std::time::Duration::from_secs(days * 86_400));
+            let mut bad = Vec::new();
+            let note = &mut |offset, line: &[u8], error| {
+                bad.push((offset, line.len(), matches!(error, EventError::Late { .. })))
+            };
+            let batch = Batch::prepare_within(lines, &Settings::default(), Some(limit), note);
+            (String::from_utf8(batch.text().to_vec()).unwrap(), bad, batch.undated())
+        };
+        let taken = "{}\n{\"@t\":\"1000-01-01\"}\n{\"@t\":\"soon\"}\n7\n";
+        assert_eq!(found(1), (taken.into(), vec![(3, 29, true), (53, 1, false), (70, 29, true), (100, 20, true)], 4));
+        let taken = "{}\n{\"@t\":\"1000-01-01\"}\n{\"@t\":\"soon\"}\n{\"@t\":\"2261-01-01\"}\n7\n";
+        assert_eq!(found(90_000), (taken.into(), vec![(3, 29, true), (53, 1, false), (70, 29, true)], 4));
     }
 
     #[test]

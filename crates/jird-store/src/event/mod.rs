@@ -1,10 +1,12 @@
 //! Events: checked, minified and dated.
 
 mod batch;
+mod future;
 mod rows;
 
 pub(crate) use batch::ArrivalClock;
 pub use batch::{Batch, BatchBuilder};
+pub use future::{EventError, FutureLimit};
 pub use rows::Key;
 pub(crate) use rows::{Clip, LoggedBatch, Row, sorted_rows};
 

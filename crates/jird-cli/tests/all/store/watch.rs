@@ -449,3 +449,28 @@ fn what_cannot_be_watched_is_refused_before_anything_is_taken() {
         assert!(!folder.0.join("log").exists());
     }
 }
+
+#[test]
+fn old_events_go_while_a_watch_runs() {
+    let folder = Folder::new("watch-keep");
+    let old = "{\"@t\":\"1999-01-01T00:00:00Z\",\"a\":\"OLDOLDOLD\"}\n";
+    let (_, said, code) = jird(&folder, "ingest", &["log"], (old.to_owned() + &event(4_000_000_000)).as_bytes());
+    assert_eq!(code, 0, "{said}");
+    add(&folder, "a.ndjson", &(event(4_000_000_001) + "\n"));
+    let has_old = || {
+        let files = fs::read_dir(folder.0.join("log")).unwrap().map(|entry| entry.unwrap().path());
+        files.filter_map(|file| fs::read(file).ok()).any(|bytes| bytes.windows(9).any(|part| part == b"OLDOLDOLD"))
+    };
+    assert!(has_old());
+    let watch =
+        Running::start(&folder, &["ingest", "log", "a.ndjson", "--watch", "--keep", "1d", "--keep-size", "1GB"]);
+    let begun = Instant::now();
+    while has_old() || stored(&folder).len() != 2 {
+        assert!(begun.elapsed() < LONG, "{:?}", stored(&folder));
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(stored(&folder), [event(4_000_000_000), event(4_000_000_001)]);
+    watch.killed();
+    let (_, said, code) = jird(&folder, "ingest", &["log", "a.ndjson", "--keep", "1d"], b"");
+    assert!(code == 2 && said.contains("--watch"), "{said}");
+}

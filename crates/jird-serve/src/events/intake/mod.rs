@@ -9,13 +9,13 @@ mod quarantine;
 
 use crate::base::error::Error;
 use crate::base::problem::Problem;
+use crate::base::settings::Settings;
 use crate::base::waits::Waiting;
 use append::{Job, append_all};
 use hyper::StatusCode;
-use jird_store::{Batch, Store, Sync, Totals, WriterOptions};
+use jird_store::{Batch, Store, Totals, WriterOptions};
 pub(crate) use quarantine::{Quarantine, RefusedEvent};
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -43,17 +43,18 @@ pub(crate) struct Intake {
 
 impl Intake {
     /// Becomes the writer of a store. Refused events go to a file in its folder, unless another one is named.
-    pub(crate) fn open(store: &Store, sync: Sync, quarantine: Option<PathBuf>) -> Result<Self, Error> {
+    pub(crate) fn open(store: &Store, settings: &Settings) -> Result<Self, Error> {
         let failed = |error| Error::because("opening the store for writing", error);
-        let writer = store.writer(&WriterOptions { sync, ..WriterOptions::default() }).map_err(failed)?;
+        let options = WriterOptions { sync: settings.sync, ..WriterOptions::default() };
+        let writer = store.writer(&options).map_err(failed)?;
         let (queue, jobs) = unbounded_channel();
-        let settings = store.settings().clone();
+        let quarantine = settings.quarantine.clone().unwrap_or_else(|| store.path().join(QUARANTINE));
         let thread = thread::Builder::new().name("append".into()).spawn(move || append_all(writer, jobs));
         Ok(Self {
-            settings,
+            settings: store.settings().clone(),
             queue,
             thread: Mutex::new(Some(thread.map_err(|error| Error::because("starting a thread", error))?)),
-            quarantine: Quarantine::new(quarantine.unwrap_or_else(|| store.path().join(QUARANTINE))),
+            quarantine: Quarantine::new(quarantine),
             events: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             busy: AtomicU64::new(0),

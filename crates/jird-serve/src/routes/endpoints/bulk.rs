@@ -5,14 +5,14 @@
 //! `create` does, and `update` and `delete` are refused, each by its item in the answer.
 
 use super::lines::{Lines, is_object, no_object};
-use super::outcome::{BodyOutcome, malformed, write};
+use super::outcome::{BodyOutcome, build, late, malformed, write};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::RefusedEvent;
 use hyper::StatusCode;
 use jird::hooks::{ObjectWriter, quoted, write_object};
 use jird::{Json, Kind, Parser, Value, json};
-use jird_store::{Batch, BatchBuilder, Settings};
+use jird_store::{BatchBuilder, EventError, Settings};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -69,7 +69,7 @@ pub(super) fn take<'b>(
     let begun = Instant::now();
     let mut taken = BodyOutcome::default();
     let path_index = index.map(|index| quoted(index).into_bytes());
-    let (batch, result) = Batch::build(settings, body.len(), |builder| {
+    let (batch, result) = build(settings, limits, body.len(), |builder| {
         let (mut parser, mut lines, mut text) = (Parser::new(), Lines::new(body), Vec::new());
         let mut count = 0;
         while let Some((line, number, offset)) = lines.next() {
@@ -116,7 +116,7 @@ pub(super) fn take_one<'b>(
     let (index, id) = (quoted(index).into_bytes(), id.map(|id| Cow::Owned(quoted(id).into_bytes())));
     let action = Action { name: "create", index: Some(&index), id };
     let mut taken = BodyOutcome::default();
-    let (batch, result) = Batch::build(settings, body.len(), |builder| {
+    let (batch, result) = build(settings, limits, body.len(), |builder| {
         taken.check_room(builder, 0, limits)?;
         taken.add(builder, &action, (body, 1, 0), 0, &mut Vec::new());
         Ok(())
@@ -183,13 +183,16 @@ impl<'b> BodyOutcome<'b> {
     ) {
         let refused = if !is_object(document) {
             Some(no_object(document, index, line, offset))
-        } else if builder.add(named(document, action, text)).is_err() {
-            // The error may be where the names were added, so the document itself is looked at.
-            let error = jird::validate(document).err();
-            let size = || jird::Error::new(jird::ErrorKind::Size, 0);
-            Some(malformed(&error.unwrap_or_else(size), document, index, line, offset))
         } else {
-            None
+            builder.add(named(document, action, text)).err().map(|error| match error {
+                EventError::Late { .. } => late(&error, document, index, line, offset),
+                // It may be where the names were added, so the document itself is looked at.
+                EventError::Json(_) => {
+                    let error = jird::validate(document).err();
+                    let size = || jird::Error::new(jird::ErrorKind::Size, 0);
+                    malformed(&error.unwrap_or_else(size), document, index, line, offset)
+                }
+            })
         };
         match refused {
             None => self.item(action, |item| {

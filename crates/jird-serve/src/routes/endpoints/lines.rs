@@ -1,11 +1,11 @@
 //! Events as lines, or as one JSON value.
 
-use super::outcome::{BodyOutcome, malformed};
+use super::outcome::{BodyOutcome, build, not_taken};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::RefusedEvent;
 use jird::{Kind, Parser};
-use jird_store::{Batch, Settings};
+use jird_store::Settings;
 
 /// What some programs write before a text.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -18,13 +18,13 @@ pub(super) fn take<'b>(
     limits: &Limits,
 ) -> Result<BodyOutcome<'b>, Problem> {
     let mut taken = BodyOutcome::default();
-    let (batch, result) = Batch::build(settings, body.len(), |builder| {
+    let (batch, result) = build(settings, limits, body.len(), |builder| {
         for (index, (line, number, offset)) in (0..).zip(Lines::new(body)) {
             taken.check_room(builder, 0, limits)?;
             let refused = if are_objects && !is_object(line) { Some(None) } else { builder.add(line).err().map(Some) };
             if let Some(error) = refused {
                 taken.refuse(|| match &error {
-                    Some(error) => malformed(error, line, index, number, offset),
+                    Some(error) => not_taken(error, line, index, number, offset),
                     None => no_object(line, index, number, offset),
                 });
             }
@@ -41,13 +41,13 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
     let mut parser = Parser::new();
     let mut taken = BodyOutcome::default();
     let root = parser.parse(body).map_err(|error| Problem::of_body(&error, body))?;
-    let (batch, result) = Batch::build(settings, body.len(), |builder| {
+    let (batch, result) = build(settings, limits, body.len(), |builder| {
         let one = (root.kind() != Kind::Array).then_some(root);
         for (index, event) in (0..).zip(one.into_iter().chain(root.elements())) {
             taken.check_room(builder, 0, limits)?;
             let range = event.offset()..event.offset() + event.raw().len();
             if let Err(error) = builder.add(event.raw()) {
-                taken.refuse(|| malformed(&error, &body[range.clone()], index, 0, range.start));
+                taken.refuse(|| not_taken(&error, &body[range.clone()], index, 0, range.start));
             }
         }
         Ok(())

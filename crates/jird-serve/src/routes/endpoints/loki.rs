@@ -4,14 +4,14 @@
 //! metadata. The label `level` is its level, too.
 
 use super::members::Members;
-use super::outcome::{BodyOutcome, Writing, write};
+use super::outcome::{BodyOutcome, Writing, build, write};
 use super::time_key::TimeKey;
 use super::wire::{Field, Fields, messages, utf8};
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use jird::hooks::write_string;
 use jird::{Kind, Parser, Value};
-use jird_store::{Batch, Settings};
+use jird_store::Settings;
 
 /// The most refused lines that the answer names.
 const NAMED_MAX: usize = 100;
@@ -50,7 +50,7 @@ pub(super) fn take_json<'b>(body: &'b [u8], settings: &Settings, limits: &Limits
     let Some(streams) = root.get("streams").filter(|streams| streams.kind() == Kind::Array) else {
         return Err(Problem::bad("the body has no list of streams"));
     };
-    let (batch, taken) = Batch::build(settings, body.len(), |builder| {
+    let (batch, taken) = build(settings, limits, body.len(), |builder| {
         let (time_key, mut writing) = (TimeKey::new(settings), Writing::new(builder, limits));
         for stream in streams.elements() {
             let labels = stream.get("stream").map_or(Ok(Labels::default()), labels_of);
@@ -100,7 +100,7 @@ pub(super) fn take_protobuf<'b>(
     limits: &Limits,
 ) -> Result<BodyOutcome<'b>, Problem> {
     let malformed = |_| Problem::bad("the body is not a valid PushRequest");
-    let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
+    let (batch, taken) = build(settings, limits, body.len() * 2, |builder| {
         let (time_key, mut writing) = (TimeKey::new(settings), Writing::new(builder, limits));
         for stream in messages(body, 1) {
             let stream = stream.map_err(malformed)?;

@@ -5,7 +5,7 @@ use crate::base::settings::Limits;
 use crate::events::intake::RefusedEvent;
 use hyper::StatusCode;
 use jird::hooks::{ObjectWriter, write_object};
-use jird_store::{Batch, BatchBuilder};
+use jird_store::{Batch, BatchBuilder, EventError};
 use std::io::Write as _;
 
 /// The most refused events of one body that are named and set aside. Others are counted.
@@ -125,7 +125,7 @@ impl<'b, 'r, 'p> Writing<'b, 'r, 'p> {
         self.text.clear();
         let added = write(&mut self.text)
             .map_err(str::to_owned)
-            .and_then(|()| self.builder.add(&self.text).map_err(|error| error.kind().to_string()));
+            .and_then(|()| self.builder.add(&self.text).map_err(|error| error.reason()));
         self.written = self.written.saturating_add(self.text.len());
         let (index, offset) = (self.index, offset as u64);
         self.index += 1;
@@ -134,6 +134,19 @@ impl<'b, 'r, 'p> Writing<'b, 'r, 'p> {
         }
         Ok(())
     }
+}
+
+/// Makes a batch of the events of a body, of about `bytes` bytes: `work` adds them, within the limit for their times.
+pub(super) fn build<R>(
+    settings: &jird_store::Settings,
+    limits: &Limits,
+    bytes: usize,
+    work: impl FnOnce(&mut BatchBuilder<'_>) -> R,
+) -> (Batch, R) {
+    Batch::build(settings, bytes, |builder| {
+        builder.limit_future(limits.future);
+        work(builder)
+    })
 }
 
 /// Where an event that was refused is in its body, and what is wrong with it.
@@ -151,6 +164,26 @@ fn write_refused(refused: &RefusedEvent<'_>, out: &mut ObjectWriter<'_>) {
     }
     out.member("kind", refused.kind);
     out.member("detail", &refused.message);
+}
+
+/// An event that is not taken. `raw` begins at `offset` in the body, on this line.
+#[cold]
+pub(super) fn not_taken<'b>(
+    error: &EventError,
+    raw: &'b [u8],
+    index: u64,
+    line: u64,
+    offset: usize,
+) -> RefusedEvent<'b> {
+    match error {
+        EventError::Json(error) => malformed(error, raw, index, line, offset),
+        EventError::Late { .. } => late(error, raw, index, line, offset),
+    }
+}
+
+/// An event whose time is too late.
+pub(super) fn late<'b>(error: &EventError, raw: &'b [u8], index: u64, line: u64, offset: usize) -> RefusedEvent<'b> {
+    RefusedEvent { index, line, offset: offset as u64, raw, kind: "future", message: error.to_string(), column: 1 }
 }
 
 /// An event that is no JSON. `raw` begins at `offset` in the body, on this line.

@@ -2,14 +2,14 @@
 //! `{"Events": [{"Timestamp": …, "Level": …, "MessageTemplate": …, "Properties": {…}}]}`. They become what its newer
 //! clients send, compact events in which the names of properties stand next to `@t`, `@l` and `@mt`.
 
-use super::outcome::{BodyOutcome, malformed};
+use super::outcome::{BodyOutcome, build, not_taken};
 use super::time_key::TimeKey;
 use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use crate::events::intake::RefusedEvent;
 use jird::hooks::{write_object, write_string};
 use jird::{Kind, Parser, Value};
-use jird_store::{Batch, Settings};
+use jird_store::Settings;
 
 /// Members of an event, and what they are called in a compact one.
 const NAMES: [(&str, &str); 8] = [
@@ -34,7 +34,7 @@ pub(super) fn take<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> 
     };
     let time_key = TimeKey::new(settings);
     let mut taken = BodyOutcome::default();
-    let (batch, result) = Batch::build(settings, body.len(), |builder| {
+    let (batch, result) = build(settings, limits, body.len(), |builder| {
         let mut text = Vec::new();
         for (index, event) in (0..).zip(events.elements()) {
             taken.check_room(builder, 0, limits)?;
@@ -47,7 +47,7 @@ pub(super) fn take<'b>(body: &'b [u8], settings: &Settings, limits: &Limits) -> 
             text.clear();
             compact(event, &time_key, &mut text);
             if let Err(error) = builder.add(&text) {
-                taken.refuse(|| malformed(&error, raw, index, 0, offset));
+                taken.refuse(|| not_taken(&error, raw, index, 0, offset));
             }
         }
         Ok(())

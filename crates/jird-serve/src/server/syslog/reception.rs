@@ -118,6 +118,7 @@ impl Reception {
         let make = move || {
             let _hand = hand;
             let (batch, refused) = Batch::build(reception.intake.settings(), 0, |builder| {
+                builder.limit_future(reception.service.limits().future);
                 let mut taking = Taking { reception: &reception, builder, text: Vec::new(), refused: Vec::new() };
                 work(&mut from, &mut taking);
                 taking.refused
@@ -190,7 +191,7 @@ impl Taking<'_, '_, '_> {
         counts.receive(1);
         let reason = reason.or_else(|| {
             self.reception.events.write(bytes, arrival, &mut self.text);
-            self.builder.add(&self.text).err().map(|error| error.kind().to_string())
+            self.builder.add(&self.text).err().map(|error| error.reason())
         });
         if let Some(reason) = reason {
             self.refused.push(Refusal { head: bytes.to_vec(), reason });

@@ -1,6 +1,6 @@
 //! Logs and traces as JSON: the same messages with names in camel case, numbers of 64 bits as texts, and identifiers as digits.
 
-use super::super::outcome::{BodyOutcome, Writing};
+use super::super::outcome::{BodyOutcome, Writing, build};
 use super::super::time_key::TimeKey;
 use super::DEPTH_MAX;
 use super::parts::{close, write_double, write_resource, write_scope};
@@ -11,7 +11,7 @@ use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use jird::event::Numeral;
 use jird::{Kind, Parser, Value};
-use jird_store::{Batch, Settings};
+use jird_store::Settings;
 
 /// The events of a body.
 pub(super) fn take<'b, S: Object>(
@@ -26,7 +26,7 @@ pub(super) fn take<'b, S: Object>(
     }
     let [resources, scopes, all, _] = S::NAMES;
     let time_key = TimeKey::new(settings);
-    let (batch, taken) = Batch::build(settings, body.len(), |builder| {
+    let (batch, taken) = build(settings, limits, body.len(), |builder| {
         let (mut writing, mut signal) = (Writing::new(builder, limits), S::default());
         for of_resource in list(root, resources).map_err(in_context)? {
             let mut context = Vec::new();

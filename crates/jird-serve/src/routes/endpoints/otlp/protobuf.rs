@@ -1,6 +1,6 @@
 //! Logs and traces as Protocol Buffers: the requests of `opentelemetry-proto` 1.x, written to events without a tree.
 
-use super::super::outcome::{BodyOutcome, Writing};
+use super::super::outcome::{BodyOutcome, Writing, build};
 use super::super::time_key::TimeKey;
 use super::super::wire::{Field, Fields, Malformed, messages, utf8};
 use super::DEPTH_MAX;
@@ -12,7 +12,7 @@ use crate::base::problem::Problem;
 use crate::base::settings::Limits;
 use jird::event::Numeral;
 use jird::hooks::write_string;
-use jird_store::{Batch, Settings};
+use jird_store::Settings;
 
 /// The events of a body.
 pub(super) fn take<'b, S: Message>(
@@ -20,7 +20,7 @@ pub(super) fn take<'b, S: Message>(
     settings: &Settings,
     limits: &Limits,
 ) -> Result<BodyOutcome<'b>, Problem> {
-    let (batch, taken) = Batch::build(settings, body.len() * 2, |builder| {
+    let (batch, taken) = build(settings, limits, body.len() * 2, |builder| {
         let (writing, time_key) = (Writing::new(builder, limits), TimeKey::new(settings));
         let mut request = Request { body, writing, time_key, signal: S::default() };
         request.read()?;
