@@ -83,6 +83,7 @@ __all__ = [
     "open_store",
     "parse",
     "query",
+    "rename",
     "scan",
 ]
 
@@ -100,6 +101,7 @@ _LATER = {
     "load": "_files",
     "open_store": "_store",
     "query": "_query",
+    "rename": "_rename",
     "scan": "_lines",
 }
 

@@ -46,10 +46,12 @@ def dumps(
 class Decoder(Generic[_T]):
     @overload
     def __new__(
-        cls, type: type[_T], *, dec_hook: Callable[[Any, Any], Any] | None = None
+        cls, type: type[_T], *, strict: bool = True, dec_hook: Callable[[Any, Any], Any] | None = None
     ) -> Decoder[_T]: ...
     @overload
-    def __new__(cls, type: Any = None, *, dec_hook: Callable[[Any, Any], Any] | None = None) -> Decoder[Any]: ...
+    def __new__(
+        cls, type: Any = None, *, strict: bool = True, dec_hook: Callable[[Any, Any], Any] | None = None
+    ) -> Decoder[Any]: ...
     @property
     def type(self) -> Any: ...
     def decode(self, data: bytes | bytearray | memoryview | str, /) -> _T: ...
@@ -201,6 +203,11 @@ class Table:
     def insert(self, objects: Iterable[Any], /) -> int: ...
     def insert_arrow(self, stream: Any, /) -> int: ...
 
+_Class = TypeVar("_Class", bound=type)
+
+def rename(
+    rule: Literal["lower", "upper", "camel", "pascal", "kebab"] | Mapping[str, str] | Callable[[str], str | None],
+) -> Callable[[_Class], _Class]: ...
 @final
 class Key:
     """The key that a field has in JSON: `Annotated[str, jird.Key("@t")]`."""

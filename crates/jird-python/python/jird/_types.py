@@ -14,7 +14,10 @@ import types
 import typing
 import uuid
 
-__all__ = ["Key", "plan"]
+from ._lax import LAX, LAX_NAMES as _LAX_NAMES
+from ._rename import RENAMED
+
+__all__ = ["Key", "keys", "plan"]
 
 _STEPS_MAX = 100_000
 
@@ -94,10 +97,12 @@ class Key:
 Key.__module__ = "jird"
 
 
-def plan(wanted, hook=None):
-    """The steps for a type; the first one is that of the type itself. `hook` makes values of types that are not known."""
+def plan(wanted, hook=None, strict=True):
+    """The steps for a type; the first one is that of the type itself. `hook` makes values of types that are not known. Not
+    `strict`: strings and numbers that stand for other scalars are taken for them.
+    """
     try:
-        compiler = _Compiler(hook)
+        compiler = _Compiler(hook, strict)
         compiler.index(wanted)
         compiler.choose_by_tags()
         return compiler.steps
@@ -108,11 +113,27 @@ def plan(wanted, hook=None):
         raise TypeError("the type is too deep: its parts are nested in each other too often") from None
 
 
+def keys(cls):
+    """The keys of the fields of a data class as pairs of a name and a key; None if all are the names."""
+    import dataclasses
+
+    renamed = getattr(cls, RENAMED, {})
+    try:
+        hints = _hints(cls, cls, {})
+    except TypeError:
+        # Annotations that only a type checker can evaluate are no reason not to write an object.
+        hints = {}
+    names = [field.name for field in dataclasses.fields(cls)]
+    pairs = [(name, _key(hints.get(name)) or renamed.get(name, name)) for name in names]
+    return None if all(name == key for name, key in pairs) else pairs
+
+
 class _Compiler:
-    def __init__(self, hook):
+    def __init__(self, hook, strict):
         self.hook = hook
-        # The indexes of the steps that it makes.
-        self.hooks = set()
+        self.strict = strict
+        # The steps that make values of what no other member of a union takes, by index: which comes first.
+        self.fallbacks = {}
         self.steps = []
         # By index: the kinds that a step takes, known before its fields are.
         self.kinds = []
@@ -124,19 +145,15 @@ class _Compiler:
     def index(self, wanted):
         """The index of the step for a type."""
         try:
-            key = (type(wanted), wanted)
+            key = (self.strict, type(wanted), wanted)
             index = self.known.get(key)
         except TypeError:
             self.held.append(wanted)
-            key = ("id", id(wanted))
+            key = (self.strict, "id", id(wanted))
             index = self.known.get(key)
         if index is not None:
             return index
-        if len(self.steps) == _STEPS_MAX:
-            raise TypeError(f"the type has more than {_STEPS_MAX} parts")
-        index = self.known[key] = len(self.steps)
-        self.steps.append(None)
-        self.kinds.append(None)
+        index = self.known[key] = self.reserve()
         try:
             step = self.make(wanted, index)
         except _Unknown:
@@ -148,6 +165,14 @@ class _Compiler:
             self.kinds[index] = _KINDS[step[0]]
         return index
 
+    def reserve(self):
+        """The index of a step that is made now."""
+        if len(self.steps) == _STEPS_MAX:
+            raise TypeError(f"the type has more than {_STEPS_MAX} parts")
+        self.steps.append(None)
+        self.kinds.append(None)
+        return len(self.steps) - 1
+
     def make(self, wanted, index):
         """The step for a type that was not met before."""
         try:
@@ -156,7 +181,7 @@ class _Compiler:
             # It has no hash.
             scalar = bare = None
         if scalar is not None:
-            return self.scalar(scalar, wanted)
+            return self.scalar(scalar, wanted, index)
         if isinstance(wanted, type) and (converted := _converted(wanted)) is not None:
             return self.converted(str, *converted, index)
         if isinstance(wanted, (str, typing.ForwardRef)):
@@ -174,8 +199,31 @@ class _Compiler:
             return self.of_class(wanted, {}, index)
         raise _unsupported(wanted)
 
-    def scalar(self, scalar, wanted):
+    def scalar(self, scalar, wanted, index):
+        if not self.strict and scalar in LAX:
+            return self.lax(scalar, wanted, index)
         return (scalar, wanted) if scalar in ("decimal", "uuid") else (scalar,)
+
+    def lax(self, scalar, wanted, index):
+        """A scalar, or what stands for it: a union of the two."""
+        exact = self.strictly(wanted)
+        members, by_kind = [exact], [[exact] if kind in self.kinds[exact] else [] for kind in range(7)]
+        for inner, function in LAX[scalar].items():
+            member = self.reserve()
+            self.steps[member] = self.converted(inner, function, _LAX_NAMES[scalar], member)
+            self.fallbacks[member] = list(LAX).index(scalar)
+            members.append(member)
+            for kind in self.kinds[member] - self.kinds[exact]:
+                by_kind[kind].append(member)
+        self.kinds[index] = {kind for kind in range(7) if by_kind[kind]}
+        return ("union", by_kind, members, None, _LAX_NAMES[scalar], None)
+
+    def strictly(self, wanted):
+        """The index of the step that takes only what stands in JSON for such a value."""
+        strict, self.strict = self.strict, True
+        index = self.index(wanted)
+        self.strict = strict
+        return index
 
     def generic(self, wanted, origin, args, index):
         if origin is typing.Annotated:
@@ -195,7 +243,7 @@ class _Compiler:
         if origin in _MAPPINGS:
             self.kinds[index] = {_OBJECT}
             key, value = args or (typing.Any, typing.Any)
-            key_index = self.index(key)
+            key_index = self.strictly(key)
             if (self.plain(key_index) or ("",))[0] not in _KEYS:
                 raise TypeError(f"a key of a dict cannot be {_name(key)}: JSON's keys are strings")
             return ("dict", key_index, self.index(value))
@@ -206,7 +254,7 @@ class _Compiler:
         raise _unsupported(wanted)
 
     def converted(self, inner, function, name, index):
-        found = self.index(inner)
+        found = self.strictly(inner)
         self.kinds[index] = self.kinds[found]
         return ("converted", found, function, name)
 
@@ -222,7 +270,7 @@ class _Compiler:
             return made
 
         step = self.converted(typing.Any, convert, _name(wanted), index)
-        self.hooks.add(index)
+        self.fallbacks[index] = len(LAX)
         return step
 
     def limited(self, wanted, limits, index):
@@ -287,45 +335,46 @@ class _Compiler:
         by_kind = []
         for kind in range(7):
             takers = [each for each in indexes if kind in self.kinds[each]]
-            # The caller's function gets what no other member takes.
-            takers = [each for each in takers if each not in self.hooks] or takers
+            # The caller's function, and those of types that are not strict, get what no other member takes.
+            takers = [each for each in takers if each not in self.fallbacks] or takers
             takers.sort(key=self.rank)
-            if kind == _ARRAY and len(takers) > 1:
-                raise TypeError(f"{_name(wanted)} has several members that are arrays, which no text tells apart")
             by_kind.append(takers)
-        # The tag of objects is found when the fields of all of them are known.
-        return ("union", by_kind, indexes, None, _name(wanted))
+        # The tags of objects and arrays are found when the fields of all of them are known.
+        return ("union", by_kind, indexes, None, _name(wanted), None)
 
     def rank(self, index):
         step = self.plain(index)
-        return _ORDER.index(step[0]) if step is not None and step[0] in _ORDER else len(_ORDER)
+        order = _ORDER.index(step[0]) if step is not None and step[0] in _ORDER else len(_ORDER)
+        return order, self.fallbacks.get(index, 0)
 
     def choose_by_tags(self):
         """Finds for each union of several objects the key whose value says which one it is."""
         for at, step in enumerate(self.steps):
-            if step[0] != "union" or len(step[1][_OBJECT]) < 2:
+            if step[0] != "union":
                 continue
-            kind, by_kind, indexes, _, name = step
-            tags = [self.tags_of(each) for each in by_kind[_OBJECT]]
-            for key in tags[0] if all(tags) else ():
-                chosen = {}
-                for each, tag in zip(by_kind[_OBJECT], tags):
-                    for value in tag.get(key, [None]):
-                        if value is None or (type(value), value) in chosen:
-                            break
-                        chosen[type(value), value] = each
-                    else:
-                        continue
-                    break
-                else:
-                    pairs = [(value, each) for (_, value), each in chosen.items()]
-                    self.steps[at] = (kind, by_kind, indexes, (key, pairs), name)
-                    break
-            else:
-                raise TypeError(
-                    f"{name} has several members that are objects, and no key with a Literal of str or int in all of "
-                    "them tells them apart"
-                )
+            kind, by_kind, indexes, tag, name, array_tag = step
+            if len(by_kind[_OBJECT]) > 1:
+                tag = _tag(by_kind[_OBJECT], [self.tags_of(each) for each in by_kind[_OBJECT]])
+                if tag is None:
+                    raise TypeError(
+                        f"{name} has several members that are objects, and no key with a Literal of str or int in all of "
+                        "them tells them apart"
+                    )
+            if len(by_kind[_ARRAY]) > 1:
+                array_tag = _tag(by_kind[_ARRAY], [self.tag_of_array(each) for each in by_kind[_ARRAY]])
+                if array_tag is None:
+                    raise TypeError(
+                        f"{name} has several members that are arrays, and no Literal of str or int as the first element "
+                        "of all of them tells them apart"
+                    )
+            self.steps[at] = (kind, by_kind, indexes, tag, name, array_tag)
+
+    def tag_of_array(self, index):
+        """The values of the first element, if they can only be some str or int."""
+        step = self.plain(index)
+        if step[0] == "object" and step[6] and step[3]:
+            return self.values_of("", step[3][0][2])
+        return self.values_of("", step[1][0]) if step[0] == "tuples" and step[1] else {}
 
     def tags_of(self, index):
         """Keys of an object whose values can only be some str or int, with these values."""
@@ -336,12 +385,13 @@ class _Compiler:
             return {}
         tags = {}
         for key, _, field, _, _ in step[3]:
-            inner = self.steps[field]
-            if inner[0] == "choice" and inner[2] is None:
-                values = [value for value, _ in inner[1]]
-                if all(type(value) in (str, int) for value in values):
-                    tags[key] = values
+            tags.update(self.values_of(key, field))
         return tags
+
+    def values_of(self, key, index):
+        inner = self.steps[index]
+        values = [value for value, _ in inner[1]] if inner[0] == "choice" and inner[2] is None else [None]
+        return {key: values} if all(type(value) in (str, int) for value in values) else {}
 
     # Classes
 
@@ -376,10 +426,7 @@ class _Compiler:
         return self.choice(index, known, cls if has_own else None)
 
     def field(self, wanted, name, attribute, kind=_REQUIRED, default=None):
-        for found in _metadata(wanted):
-            if isinstance(found, Key):
-                name = found.name
-        return (name, attribute, self.index(wanted), kind, default)
+        return (_key(wanted) or name, attribute, self.index(wanted), kind, default)
 
     def object(self, how, cls, fields, has_post=False, is_closed=False, is_array=False):
         keys = [key for key, *_ in fields]
@@ -440,6 +487,7 @@ class _Compiler:
         import dataclasses
 
         hints, missing, fields = _hints(cls, cls, variables), dataclasses.MISSING, []
+        keys = getattr(cls, RENAMED, {})
         is_direct = (
             _is_generated(cls.__init__)
             and cls.__new__ is object.__new__
@@ -464,7 +512,7 @@ class _Compiler:
                     # Without a key: the text cannot set it.
                     fields.append((None, name, self.index(typing.Any), _OMITTED if kind == _REQUIRED else kind, default))
                 else:
-                    fields.append(self.field(wanted, name, name, kind, default))
+                    fields.append(self.field(wanted, keys.get(name, name), name, kind, default))
             return self.object("attributes", cls, fields, hasattr(cls, "__post_init__"))
         if not _is_generated(cls.__init__):
             return self.of_call(cls, variables)
@@ -474,7 +522,7 @@ class _Compiler:
                 wanted = hints[name]
                 if isinstance(wanted, dataclasses.InitVar):
                     wanted = _closed(wanted.type, variables)
-                fields.append(self.field(wanted, name, name, _OMITTED if has_default else _REQUIRED))
+                fields.append(self.field(wanted, keys.get(name, name), name, _OMITTED if has_default else _REQUIRED))
         return self.object("call", cls, fields)
 
     def of_other_class(self, cls, variables):
@@ -517,6 +565,15 @@ class _Compiler:
         if not fields:
             raise _unsupported(cls)
         return self.object("call", cls, fields)
+
+
+def _tag(members, tags):
+    """The key whose values tell all members apart, with pairs of a value and a member; None if there is none."""
+    for key in tags[0] if all(tags) else ():
+        chosen = [((type(value), value), each) for each, tag in zip(members, tags) for value in tag.get(key, ())]
+        if all(key in tag for tag in tags) and len(dict(chosen)) == len(chosen):
+            return key, [(value, each) for (_, value), each in chosen]
+    return None
 
 
 # The limits that the decoder checks, as annotated_types, msgspec.Meta and pydantic.Field name them.
@@ -636,6 +693,12 @@ def _is_generated(function):
     """Whether dataclasses or namedtuple wrote the function, and not the author of the class."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith("<string>")
+
+
+def _key(wanted):
+    """The key that an annotation gives a field; None if it gives none."""
+    names = [found.name for found in _metadata(wanted) if isinstance(found, Key)]
+    return names[-1] if names else None
 
 
 def _metadata(wanted):

@@ -58,6 +58,8 @@ pub(super) enum DataClass {
     Attributes,
     /// The fields of these names, because some of them are slots.
     Fields(Arc<[Py<PyString>]>),
+    /// The fields of these names, with these keys.
+    Keyed(Arc<[(Py<PyString>, String)]>),
 }
 
 /// The kinds of classes that were met, by the states of these; a new one takes the place of one that has the same slot.
@@ -170,6 +172,9 @@ fn data_class(class: &Bound<'_, PyType>) -> Result<Option<DataClass>, Failure> {
     if !fields.is_some_and(|fields| fields.is_instance_of::<PyDict>()) {
         return Ok(None);
     }
+    if let Some(keys) = keys_of(class)? {
+        return Ok(Some(DataClass::Keyed(keys.into())));
+    }
     let fields = fields_of(class)?;
     for name in &fields {
         if in_class(class, name.bind(class.py())).is_some_and(|found| is_slot(&found)) {
@@ -192,6 +197,47 @@ pub(super) fn fields_of(class: &Bound<'_, PyType>) -> Result<Vec<Py<PyString>>, 
         }
     }
     Ok(names)
+}
+
+/// The names and the keys of the fields of a data class, if `jird.rename` or `jird.Key` gave it keys.
+fn keys_of(class: &Bound<'_, PyType>) -> Result<Option<Vec<(Py<PyString>, String)>>, Failure> {
+    static KEYS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = class.py();
+    let is_renamed = in_class(class, intern!(py, "__jird_keys__")).is_some();
+    if !is_renamed && !may_have_keys(class)? {
+        return Ok(None);
+    }
+    let keys = KEYS.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("keys")?.unbind()))?;
+    Ok(keys.bind(py).call1((class,))?.extract()?)
+}
+
+/// Whether a `jird.Key` may be in an annotation: it is `Annotated`, or a text that names `Key`.
+fn may_have_keys(class: &Bound<'_, PyType>) -> Result<bool, Failure> {
+    let py = class.py();
+    let fields = in_class(class, intern!(py, "__dataclass_fields__"));
+    let Some(fields) = fields.and_then(|fields| fields.cast_into::<PyDict>().ok()) else { return Ok(false) };
+    for (_, field) in members::copied(&fields) {
+        let Some(wanted) = field.getattr_opt(intern!(py, "type"))? else { continue };
+        let may_have = match wanted.cast::<PyString>() {
+            Ok(text) => text.to_str().is_ok_and(|text| text.contains("Key")),
+            Err(_) => !wanted.is_instance_of::<PyType>() && is_annotated(&wanted)?,
+        };
+        if may_have {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether it is `Annotated`, perhaps within `Final`.
+fn is_annotated(wanted: &Bound<'_, PyAny>) -> Result<bool, Failure> {
+    let py = wanted.py();
+    let metadata = intern!(py, "__metadata__");
+    if wanted.getattr_opt(metadata)?.is_some() {
+        return Ok(true);
+    }
+    let inner = wanted.getattr_opt(intern!(py, "__args__"))?.and_then(|args| args.get_item(0).ok());
+    Ok(inner.is_some_and(|inner| inner.getattr_opt(metadata).is_ok_and(|found| found.is_some())))
 }
 
 /// Whether it is a `uuid.UUID`, and of no subclass.

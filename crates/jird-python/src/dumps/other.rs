@@ -207,6 +207,15 @@ fn data_class<'py>(
     let attributes = match class {
         DataClass::Attributes => object.getattr_opt(intern!(py, "__dict__"))?,
         DataClass::Fields(_) => None,
+        DataClass::Keyed(fields) => {
+            for (name, key) in fields.iter() {
+                let value = object.getattr(name.bind(py))?;
+                encoder.key(key);
+                encoder.object(&value)?;
+            }
+            encoder.close(b'}');
+            return Ok(());
+        }
     };
     if let Some(attributes) = attributes.and_then(|found| found.cast_into::<PyDict>().ok()) {
         encoder.attributes(&attributes)?;
@@ -214,7 +223,7 @@ fn data_class<'py>(
         let found;
         let fields = match class {
             DataClass::Fields(fields) => &fields[..],
-            DataClass::Attributes => {
+            DataClass::Attributes | DataClass::Keyed(_) => {
                 found = kinds::fields_of(&object.get_type())?;
                 &found
             }

@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 /// must be done for T in each call. Without a type, it is `jird.loads(data)`.
 ///
 /// `dec_hook` makes values of types that are a TypeError without it: it is called with the type and the value that `loads` makes
-/// without a type, and returns an instance of the type. Threads may share a decoder. Raises TypeError if the type cannot be
-/// made from JSON.
+/// without a type, and returns an instance of the type. `strict=False` also takes strings for the numbers, booleans and null
+/// that are in them, 0 and 1 for booleans, 2.0 for an int, and numbers for the seconds of a timedelta, or since 1970 of a
+/// datetime. Threads may share a decoder. Raises TypeError if the type cannot be made from JSON.
 #[pyclass(frozen, module = "jird")]
 pub(crate) struct Decoder {
     typed: Option<Typed>,
@@ -22,12 +23,17 @@ pub(crate) struct Decoder {
 #[pymethods]
 impl Decoder {
     #[new]
-    #[pyo3(signature = (r#type=None, *, dec_hook=None))]
-    fn new(py: Python<'_>, r#type: Option<Bound<'_, PyAny>>, dec_hook: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (r#type=None, *, strict=true, dec_hook=None))]
+    fn new(
+        py: Python<'_>,
+        r#type: Option<Bound<'_, PyAny>>,
+        strict: bool,
+        dec_hook: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let typed = match (&r#type, &dec_hook) {
             (None, _) => None,
-            (Some(wanted), None) => Some(Typed::of(wanted)?),
-            (Some(wanted), Some(hook)) => Some(Typed::with_hook(wanted, hook)?),
+            (Some(wanted), None) if strict => Some(Typed::of(wanted)?),
+            (Some(wanted), hook) => Some(Typed::with(wanted, hook.as_ref(), strict)?),
         };
         let hook = dec_hook.map(Bound::unbind);
         Ok(Self { hook, typed, r#type: r#type.map_or_else(|| py.None(), Bound::unbind) })

@@ -166,6 +166,10 @@ impl<'py> Decoder<'_, 'py> {
                 let chosen = scalars::tagged(union, value, self.builder.keeps)?;
                 self.value(chosen, value)
             }
+            _ if kind == Kind::Array => {
+                let chosen = scalars::tagged_array(union, value)?;
+                self.value(chosen, value)
+            }
             // Only scalars come here: what is made of an array or object is made once.
             ref several => {
                 for &step in several {

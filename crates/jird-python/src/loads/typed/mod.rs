@@ -33,9 +33,10 @@ impl Typed {
         plan::plan(wanted).map(Self)
     }
 
-    /// The same, with a function for types that jird does not know: it gets the type and a value of JSON.
-    pub(crate) fn with_hook(wanted: &Bound<'_, PyAny>, hook: &Bound<'_, PyAny>) -> PyResult<Self> {
-        plan::compiled(wanted, Some(hook)).map(Self)
+    /// The same, with a function for types that jird does not know, which gets the type and a value of JSON; and not
+    /// `strict`, with strings and numbers taken for other scalars that they stand for.
+    pub(crate) fn with(wanted: &Bound<'_, PyAny>, hook: Option<&Bound<'_, PyAny>>, strict: bool) -> PyResult<Self> {
+        plan::compiled(wanted, hook, strict).map(Self)
     }
 
     /// The value. While it is made, code of Python may run: the builder's text must be fixed.

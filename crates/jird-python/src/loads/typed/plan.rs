@@ -167,6 +167,8 @@ pub(super) struct Union {
     /// The key whose value chooses among several objects.
     pub(super) tag: Option<Tag>,
     pub(super) name: String,
+    /// Chooses among several arrays by their first element. It has no key.
+    pub(super) array_tag: Option<Tag>,
 }
 
 pub(super) struct Tag {
@@ -195,7 +197,7 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     {
         return Ok(Arc::clone(&kept.get().plan));
     }
-    let plan = compiled(wanted, None)?;
+    let plan = compiled(wanted, None, true)?;
     if plans.len() >= PLANS_MAX {
         plans.clear();
     }
@@ -203,12 +205,17 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     Ok(plan)
 }
 
-/// The plan of a type that is not kept. `hook` is asked, with a type and a value of JSON, for types that jird does not know.
-pub(super) fn compiled(wanted: &Bound<'_, PyAny>, hook: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Plan>> {
+/// The plan of a type that is not kept. `hook` is asked, with a type and a value of JSON, for types that jird does not know. Not
+/// `strict`: strings and numbers that stand for other scalars are taken for them.
+pub(super) fn compiled(
+    wanted: &Bound<'_, PyAny>,
+    hook: Option<&Bound<'_, PyAny>>,
+    strict: bool,
+) -> PyResult<Arc<Plan>> {
     static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = wanted.py();
     let compile = COMPILE.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("plan")?.unbind()))?;
-    let steps = compile.bind(py).call1((wanted, hook))?.cast_into::<PyList>().map_err(PyErr::from)?;
+    let steps = compile.bind(py).call1((wanted, hook, strict))?.cast_into::<PyList>().map_err(PyErr::from)?;
     let steps = steps.iter().map(|step| Step::of(&step)).collect::<PyResult<Box<[_]>>>()?;
     let is_quiet = steps.iter().all(|step| step.is_quiet(&steps));
     Ok(Arc::new(Plan { steps, is_quiet }))
@@ -454,14 +461,17 @@ fn interned(name: &Bound<'_, PyString>) -> PyResult<Py<PyString>> {
 }
 
 impl Union {
-    /// `("union", by_kind, members, tag, name)`
+    /// `("union", by_kind, members, tag, name, array_tag)`
     fn of(step: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let by_kind: Vec<Vec<usize>> = item(step, 1)?.extract()?;
         let by_kind =
             <[Vec<usize>; 7]>::try_from(by_kind).map_err(|_| PyTypeError::new_err("there are seven kinds"))?;
-        let tag = item(step, 3)?;
-        let tag = if tag.is_none() { None } else { Some(Tag::of(tag.cast::<PyTuple>().map_err(PyErr::from)?)?) };
-        Ok(Self { by_kind: by_kind.map(Into::into), tag, name: item(step, 4)?.extract()? })
+        let tag = |at| {
+            let tag = item(step, at)?;
+            if tag.is_none() { Ok(None) } else { Tag::of(tag.cast::<PyTuple>().map_err(PyErr::from)?).map(Some) }
+        };
+        let by_kind = by_kind.map(Into::into);
+        Ok(Self { by_kind, tag: tag(3)?, name: item(step, 4)?.extract()?, array_tag: tag(5)? })
     }
 }
 

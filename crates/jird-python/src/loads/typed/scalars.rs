@@ -2,7 +2,7 @@
 
 use super::decoder::{DecodeResult, Decoder, wanted};
 use super::fault::Fault;
-use super::plan::{Choice, Limit, LimitKind, Step, Union};
+use super::plan::{Choice, Limit, LimitKind, Step, Tag, Union};
 use super::times;
 use crate::raw::make::{self, Keeps};
 use jird::{Kind, Value};
@@ -60,6 +60,20 @@ pub(super) fn tagged(union: &Union, object: Value<'_>, keeps: Keeps) -> Result<u
         let words = format!("{} needs the field {:?}, which is missing", union.name, tag.key);
         return Err(Fault::wrong(words, "missing", object));
     };
+    chosen(tag, found)
+}
+
+/// The step that the first element of an array chooses.
+pub(super) fn tagged_array(union: &Union, array: Value<'_>) -> Result<usize, Fault> {
+    let Some(tag) = &union.array_tag else { return Err(Fault::expected(&union.name, array)) };
+    let Some(first) = array.elements().next() else {
+        let words = format!("{} needs a first element that says which it is, and the array is empty", union.name);
+        return Err(Fault::wrong(words, "missing", array));
+    };
+    chosen(tag, first)
+}
+
+fn chosen(tag: &Tag, found: Value<'_>) -> Result<usize, Fault> {
     let step = match found.kind() {
         Kind::String => found.as_str().and_then(|text| tag.strings.get(&*text)),
         Kind::Number if found.is_integer() => found.as_i64().and_then(|number| tag.ints.get(&number)),
