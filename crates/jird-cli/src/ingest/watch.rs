@@ -319,11 +319,12 @@ impl Tidy {
         self.next = Instant::now() + Upkeep::EVERY;
         match self.work.take() {
             Some(work) if !work.is_finished() => return self.work = Some(work),
-            Some(work) => match work.join() {
-                Ok(Err(error)) => tell("small spans stay as they are for an hour", error),
+            Some(work) => {
                 // Damage was told when the store was opened. A panic was reported where it happened.
-                Ok(Ok(_)) | Err(_) => (),
-            },
+                if let Ok(Err(error)) = work.join() {
+                    tell("small spans stay as they are for an hour", error);
+                }
+            }
             None => (),
         }
         let mut upkeep = self.upkeep.lock().unwrap_or_else(PoisonError::into_inner);

@@ -244,7 +244,7 @@ pub struct BatchBuilder<'p> {
 impl BatchBuilder<'_> {
     /// From now on, takes no event whose time is further in the future than this, counted from now.
     pub fn limit_future(&mut self, limit: Option<FutureLimit>) {
-        self.last_times = limit.map(FutureLimit::from_now);
+        self.last_times = limit.map(FutureLimit::last_times);
     }
 
     /// Checks, minifies and adds an event, which may have any white space between its tokens. One that is nothing but
@@ -447,7 +447,7 @@ mod tests {
             let limit = FutureLimit::new(std::time::Duration::from_secs(days * 86_400));
             let mut bad = Vec::new();
             let note = &mut |offset, line: &[u8], error| {
-                bad.push((offset, line.len(), matches!(error, EventError::Late { .. })))
+                bad.push((offset, line.len(), matches!(error, EventError::Late { .. })));
             };
             let batch = Batch::prepare_within(lines, &Settings::default(), Some(limit), note);
             (String::from_utf8(batch.text().to_vec()).unwrap(), bad, batch.undated())

@@ -67,7 +67,7 @@ impl FutureLimit {
     }
 
     /// The last times that are taken now.
-    pub(super) fn from_now(self) -> LastTimes {
+    pub(super) fn last_times(self) -> LastTimes {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let last = now.saturating_add(self.0);
         let nanoseconds = i64::try_from(last.as_nanos()).unwrap_or(i64::MAX);
@@ -79,7 +79,7 @@ impl fmt::Display for FutureLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.as_secs();
         let units = [("d", 86_400), ("h", 3600), ("m", 60)];
-        let unit = units.into_iter().find(|(_, unit)| seconds > 0 && seconds % unit == 0);
+        let unit = units.into_iter().find(|(_, unit)| seconds > 0 && seconds.is_multiple_of(*unit));
         let (name, unit) = unit.unwrap_or(("s", 1));
         write!(f, "{}{name}", seconds / unit)
     }

@@ -181,9 +181,7 @@ impl<'b> BodyOutcome<'b> {
         index: u64,
         text: &mut Vec<u8>,
     ) {
-        let refused = if !is_object(document) {
-            Some(no_object(document, index, line, offset))
-        } else {
+        let refused = if is_object(document) {
             builder.add(named(document, action, text)).err().map(|error| match error {
                 EventError::Late { .. } => late(&error, document, index, line, offset),
                 // It may be where the names were added, so the document itself is looked at.
@@ -193,6 +191,8 @@ impl<'b> BodyOutcome<'b> {
                     malformed(&error.unwrap_or_else(size), document, index, line, offset)
                 }
             })
+        } else {
+            Some(no_object(document, index, line, offset))
         };
         match refused {
             None => self.item(action, |item| {
