@@ -35,6 +35,7 @@ Examples:
   jird validate *.json
   jird get /statuses/0/user/name twitter.json
   jird fmt --minify < pretty.json > small.json
+  jird set /size 1.50 data.json
   jird query \"select Message where Elapsed > 200\" events.ndjson
   jird convert events.ndjson events.parquet";
 
@@ -49,6 +50,11 @@ pub(crate) enum Command {
     Validate(crate::validate::ValidateArgs),
     Fmt(crate::fmt::FmtArgs),
     Get(crate::get::GetArgs),
+    Set(crate::edit::SetArgs),
+    Unset(crate::edit::UnsetArgs),
+    Patch(crate::edit::PatchArgs),
+    Merge(crate::edit::MergeArgs),
+    Diff(crate::diff::DiffArgs),
     #[cfg(feature = "query")]
     Query(Box<crate::query::QueryArgs>),
     #[cfg(feature = "query")]

@@ -22,7 +22,17 @@ enum Color {
 impl ColorArgs {
     /// The text, with colours if standard output is to have them. The text must be JSON.
     pub(crate) fn paint(self, text: &[u8]) -> Cow<'_, [u8]> {
-        let is_wanted = match self.color {
+        if self.is_wanted() { Cow::Owned(painted(text)) } else { Cow::Borrowed(text) }
+    }
+
+    /// A line of a difference, with the colour of its sign, `-` or `+`.
+    pub(crate) fn of_change(self, sign: char, line: &str) -> String {
+        let color = if sign == '-' { 31 } else { 32 };
+        if self.is_wanted() { format!("\x1b[{color}m{line}\x1b[0m") } else { line.to_owned() }
+    }
+
+    fn is_wanted(self) -> bool {
+        match self.color {
             Color::Always => true,
             Color::Never => false,
             // An empty variable counts as unset (no-color.org).
@@ -31,8 +41,7 @@ impl ColorArgs {
                     && system::shows_escapes()
                     && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             }
-        };
-        if is_wanted { Cow::Owned(painted(text)) } else { Cow::Borrowed(text) }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::input::Input;
 use crate::outcome::BadData;
 use anyhow::{Context, Result, bail};
+use jird::patch::PatchError;
 use jird::policy::RECORD_BYTES_MAX;
 use jird_formats::files::{FileFormat, Text, plain_name};
 use std::io::{BufRead, BufReader, Read};
@@ -36,7 +37,7 @@ pub(crate) fn each(input: &Input, text: Text, lines: bool, mut each: impl FnMut(
                 let hint = if is_next_line { "\nif each line is a document of its own, add --lines" } else { "" };
                 BadData(words + hint).into()
             }
-            None => error,
+            None => unpatched(&input.name(), error),
         });
     }
     let (mut line, mut offset) = (0, 0);
@@ -56,10 +57,18 @@ pub(crate) fn each(input: &Input, text: Text, lines: bool, mut each: impl FnMut(
                     let located = wrong.locate(&text).after_lines(line, offset);
                     BadData(format!("{}: {located}", input.name())).into()
                 }
-                None => error,
+                None => unpatched(&format!("{}:{}", input.name(), line + 1), error),
             })?;
         }
         line += 1;
         offset += read as u64;
+    }
+}
+
+/// Names the document, if the error is that an edit of it was refused.
+fn unpatched(name: &str, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<PatchError>() {
+        Some(refused) => BadData(format!("{name}: {refused}")).into(),
+        None => error,
     }
 }

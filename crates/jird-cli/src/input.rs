@@ -7,9 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use jird::hooks::lines::ReadAt;
 #[cfg(feature = "convert")]
 use jird_formats::ErrorKind;
-use jird_formats::encoding::stray_mark;
-#[cfg(feature = "query")]
-use jird_formats::encoding::{Encoding, blank_mark};
+use jird_formats::encoding::{Encoding, blank_mark, stray_mark};
 use jird_formats::files::{self, Local, Reader, Text, is_url, plain_name, widened};
 #[cfg(feature = "convert")]
 use jird_formats::sqlite::{self, rusqlite::Connection};
@@ -119,7 +117,6 @@ impl Input {
     ///
     /// # Errors
     /// [`BadData`] if the text is in an encoding other than UTF-8; also errors of reading.
-    #[cfg(feature = "query")]
     pub(crate) fn document(&self) -> anyhow::Result<Vec<u8>> {
         let mut text = self.read(&Counter::default())?;
         if let Some(encoding) = Encoding::of(&text) {

@@ -14,7 +14,7 @@
 //! output, color, target, signals                standard output, colours, files that appear whole, signals
 //! memory, limits, dialect, format, window, wait, store_args   how much memory there is; options of several commands
 //! man                                           the manual pages
-//! validate, fmt, get, ingest, store, convert, describe, query, bench, serve   a command each
+//! validate, fmt, get, edit, diff, ingest, store, convert, describe, query, bench, serve   a command each
 //! args                                          the arguments and the help
 //! cluster                                       `jird query` on a cluster, for the program that reaches one
 //! ```
@@ -32,9 +32,11 @@ mod convert;
 mod describe;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod dialect;
+mod diff;
 mod documents;
 #[cfg(any(feature = "convert", feature = "serve"))]
 mod durations;
+mod edit;
 mod fmt;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod format;
@@ -114,6 +116,11 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         Command::Validate(args) => Ok(validate::run(&args)),
         Command::Fmt(args) => Ok(fmt::run(&args)),
         Command::Get(args) => get::run(&args),
+        Command::Set(args) => edit::set(&args),
+        Command::Unset(args) => edit::unset(&args),
+        Command::Patch(args) => edit::patch(&args),
+        Command::Merge(args) => edit::merge(&args),
+        Command::Diff(args) => diff::run(&args),
         #[cfg(feature = "query")]
         Command::Query(args) => query::run(*args, query::Place::Here),
         #[cfg(feature = "query")]

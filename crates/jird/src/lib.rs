@@ -5,6 +5,7 @@
 //! |---|---|
 //! | a document, and values of it in any order | [`parse`], [`Parser`], [`Value`] |
 //! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
+//! | to change a document and keep the bytes of the rest; JSON Patch, merge patches, differences | [`patch`] |
 //! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
 //! | a few fields of each of many lines | [`lines`], with a [`record::Projection`] and a [`record::Predicate`] |
 //! | a few fields of one record after the other | [`record::Record`] |
@@ -66,6 +67,7 @@
 //!             document - Parser, Document, Value
 //! record      a few fields of one record; projections, predicates; the grammar of lines - Projection, FieldReader
 //! layout      the same text with other white space: minified, indented, canonical - Layout
+//! patch       edits that keep the bytes of all else: JSON Patch, merge patches, differences - Editor, Patch
 //! data_model  JSON in serde's data model, for text, trees and events alike - Node, Raw
 //! event       sources, sinks and filters of events; the table of keys - Source, Sink
 //! typed       serde's Deserializer, which pulls tokens, and Serializer - Deserializer, Serializer
@@ -104,6 +106,7 @@ pub mod lines;
 mod locate;
 mod message;
 mod number;
+pub mod patch;
 mod path;
 pub mod policy;
 pub mod record;

@@ -13,7 +13,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Examples that end with another code than 0, each with what the help says about the code.
-const CODES: [(&str, i32, &str); 2] = [
+const CODES: [(&str, i32, &str); 5] = [
+    ("jird diff data.json user.json", 1, "exits with 1"),
+    ("jird diff --patch data.json user.json > to-user.json", 1, "exits with 1"),
+    ("jird diff --merge data.json user.json > to-user.json", 1, "exits with 1"),
     ("jird convert --on-error quarantine=bad.ndjson log.ndjson log.parquet", 1, "1 some records were bad"),
     ("jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson", 1, "1 a record is not JSON"),
 ];

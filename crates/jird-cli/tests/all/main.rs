@@ -13,6 +13,7 @@ mod commands; // usage, parse, validate, minify, pretty, stats
 mod convert; // `jird convert`
 mod databases; // SQLite as source and sink
 mod describe; // `jird describe`
+mod edit; // `jird set`, `unset`, `patch`, `merge`, `diff`
 mod encoding; // byte order marks, UTF-16, UTF-32
 mod examples; // the examples of every command's help
 mod growth; // costs, in instructions

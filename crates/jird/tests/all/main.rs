@@ -24,6 +24,7 @@ mod neighbours; // misbehaving neighbours in random order
 mod numbers; // numbers, exact
 mod objects; // types as sinks and sources of events
 mod offsets; // fault offsets, for every entry point
+mod patch; // edits, patches, differences
 mod records; // parts of documents, decoded one by one
 mod regressions; // inputs that fuzzing found
 mod serde_json; // comparison with `serde_json`

@@ -1,0 +1,134 @@
+//! `jird patch`, `merge`, `set`, `unset`: edits of documents that keep the bytes of everything else.
+
+mod merge;
+mod patch;
+mod set;
+
+pub(crate) use merge::{MergeArgs, run as merge};
+pub(crate) use patch::{PatchArgs, run as patch};
+pub(crate) use set::{SetArgs, UnsetArgs, run as set, run_unset as unset};
+
+use crate::color::ColorArgs;
+use crate::documents::{are_lines, each};
+use crate::input::{Counter, Input};
+use crate::outcome::{BadData, Outcome};
+use crate::progress::Progress;
+use crate::remote::RemoteArgs;
+use crate::target::Target;
+use anyhow::{Context, Result, bail};
+use jird::patch::{Editor, PatchError};
+use jird_formats::files::Compressor;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// What the commands share.
+#[derive(Debug, clap::Args)]
+struct EditArgs {
+    /// Each line is a document of its own (NDJSON) [default: by the name]
+    #[arg(long)]
+    lines: bool,
+    /// Rewrite the files, each as a whole or not at all; lines stay lines, and compressed files compressed
+    #[arg(short, long, requires = "files", conflicts_with = "color")]
+    in_place: bool,
+    #[command(flatten)]
+    color: ColorArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
+    /// The documents; standard input if missing or `-`
+    files: Vec<PathBuf>,
+}
+
+/// The edit of a document: takes its text, and whether it is a line.
+type Edit<'e> = &'e dyn Fn(&[u8], bool) -> Result<Vec<u8>>;
+
+impl EditArgs {
+    /// Edits all documents.
+    fn run(&self, edit: Edit<'_>) -> Outcome {
+        self.remote.begin();
+        let inputs = Input::all(&self.files);
+        let read = Counter::of(&inputs);
+        let shown = read.clone();
+        let _progress = Progress::start(move || shown.done(), false);
+        Outcome::worst(inputs, |input| {
+            if self.in_place { self.rewrite(input, &read, edit) } else { self.print(input, &read, edit) }
+        })
+    }
+
+    fn print(&self, input: &Input, read: &Counter, edit: Edit<'_>) -> Result<Outcome> {
+        let mut out = BufWriter::new(Target::create(None)?);
+        let text = input.open(read)?;
+        let lines = are_lines(input, self.lines);
+        let done = each(input, text, lines, |text| {
+            let edited = edit(text, lines)?;
+            out.write_all(&self.color.paint(&edited))?;
+            if edited.last() != Some(&b'\n') {
+                out.write_all(b"\n")?;
+            }
+            // A reader may wait for what a writer has just sent.
+            if input.is_live() {
+                out.flush()?;
+            }
+            Ok(())
+        });
+        // What came before an error is printed.
+        out.flush()?;
+        done.map(|()| Outcome::Fine)
+    }
+
+    fn rewrite(&self, input: &Input, read: &Counter, edit: Edit<'_>) -> Result<Outcome> {
+        let path = match input {
+            Input::File(path) => path,
+            Input::Stdin => bail!("standard input cannot be rewritten; name a file"),
+            Input::Url { .. } => bail!("{}: only files of this machine can be rewritten", input.name()),
+        };
+        let text = input.open(read)?;
+        if !Path::is_file(path) {
+            bail!("{}: only files can be rewritten", input.name());
+        }
+        let lines = are_lines(input, self.lines);
+        let mut out: Compressor<_> = text.compression.compress(BufWriter::new(Target::create(Some(path))?))?;
+        each(input, text, lines, |text| Ok(out.write_all(&edit(text, lines)?)?))?;
+        let out = out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        out.commit().with_context(|| input.name())?;
+        Ok(Outcome::Fine)
+    }
+}
+
+/// The text of a document after an edit with `patch`. A line stays one line.
+fn edited<P>(
+    text: &[u8],
+    is_line: bool,
+    patch: &P,
+    edit: impl for<'e> FnOnce(Editor<'e>, &'e P) -> Result<Editor<'e>, PatchError>,
+) -> Result<Vec<u8>> {
+    let document = jird::parse(text)?;
+    let edited = edit(Editor::new(&document), patch)?.to_vec()?;
+    if !is_line || !edited.trim_ascii().contains(&b'\n') {
+        return Ok(edited);
+    }
+    let mut line = jird::minify(&edited)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The text of a patch: of a file, of standard input, or the argument itself if it begins with one of these bytes.
+fn text_of(argument: &Path, begins: &[u8], files: &[PathBuf]) -> Result<(String, Vec<u8>)> {
+    let inline = argument.as_os_str().as_encoded_bytes();
+    if inline.trim_ascii_start().first().is_some_and(|byte| begins.contains(byte)) {
+        return Ok(("the patch".to_owned(), inline.to_vec()));
+    }
+    let input = Input::new(argument);
+    if input == Input::Stdin && (files.is_empty() || files.iter().any(|file| file == Path::new("-"))) {
+        bail!("standard input cannot be the patch and a document; name a file");
+    }
+    Ok((input.name(), input.document()?))
+}
+
+/// A patch that is wrong.
+fn wrong(name: &str, text: &[u8], error: &PatchError) -> anyhow::Error {
+    match error.text_error() {
+        Some(error) => BadData(format!("{name}: {}", error.locate(text))),
+        None => BadData(format!("{name}: {error}")),
+    }
+    .into()
+}
