@@ -17,7 +17,7 @@ pub(crate) fn step() -> Step {
 }
 
 fn run(house: &House, log: &mut Log) -> Outcome {
-    let mut command = house.cargo(["doc", "--no-deps", "--package", "jird"]);
+    let mut command = house.cargo(["doc", "--no-deps", "--package", "jird", "--features", "jsonpath"]);
     if !log.run(command.env("RUSTDOCFLAGS", "-D warnings")) {
         return Outcome::Failed;
     }

@@ -150,6 +150,7 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
     let few = [
         ("jird", ""),
         ("jird", "serde"),
+        ("jird", "jsonpath"),
         ("jird-formats", "csv"),
         ("jird-formats", "files"),
         ("jird-formats", "sqlite"),

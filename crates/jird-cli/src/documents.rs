@@ -33,9 +33,7 @@ pub(crate) fn each(input: &Input, text: Text, lines: bool, mut each: impl FnMut(
         return each(&text).map_err(|error| match error.downcast_ref::<jird::Error>() {
             Some(wrong) => {
                 let BadData(words) = input.wrong(wrong, &text);
-                let is_next_line = wrong.code() == "trailing" && wrong.locate(&text).line() > 1;
-                let hint = if is_next_line { "\nif each line is a document of its own, add --lines" } else { "" };
-                BadData(words + hint).into()
+                BadData(words + hint(wrong, wrong.locate(&text).line() as usize)).into()
             }
             None => unpatched(&input.name(), error),
         });
@@ -71,4 +69,15 @@ fn unpatched(name: &str, error: anyhow::Error) -> anyhow::Error {
         Some(refused) => BadData(format!("{name}: {refused}")).into(),
         None => error,
     }
+}
+
+/// The message that an input that is one document is wrong. Its text is not in memory, and the error has its place.
+pub(crate) fn of_one(input: &Input, wrong: &jird::Error) -> BadData {
+    BadData(format!("{}: {wrong}{}", input.name(), hint(wrong, wrong.line())))
+}
+
+/// What to do if a document is followed by another one.
+fn hint(wrong: &jird::Error, line: usize) -> &'static str {
+    let is_next_line = wrong.code() == "trailing" && line > 1;
+    if is_next_line { "\nif each line is a document of its own, add --lines" } else { "" }
 }

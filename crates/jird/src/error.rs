@@ -64,7 +64,7 @@ pub enum Category {
 }
 
 /// The maximum number of bytes of a key that a path shows.
-#[cfg(feature = "serde")]
+#[cfg(any(feature = "serde", feature = "jsonpath"))]
 const KEY_SHOWN: usize = 80;
 
 impl Error {
@@ -260,7 +260,7 @@ impl Error {
     }
 }
 
-#[cfg(feature = "serde")]
+#[cfg(any(feature = "serde", feature = "jsonpath"))]
 impl Error {
     /// Adds a step to the path: the error is inside the value that the step leads to.
     #[cold]
@@ -271,7 +271,7 @@ impl Error {
     }
 }
 
-#[cfg(feature = "serde")]
+#[cfg(any(feature = "serde", feature = "jsonpath"))]
 impl Step {
     /// The step to a member's value. A long key is shortened to its beginning.
     pub(crate) fn key(key: &str) -> Self {

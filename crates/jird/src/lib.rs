@@ -4,6 +4,7 @@
 //! | you have, or want | take |
 //! |---|---|
 //! | a document, and values of it in any order | [`parse`], [`Parser`], [`Value`] |
+//! | the values that a query of JSONPath finds (feature `jsonpath`) | `JsonPath` |
 //! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
 //! | to change a document and keep the bytes of the rest; JSON Patch, merge patches, differences | [`patch`] |
 //! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
@@ -66,6 +67,7 @@
 //! tape        pass two of documents, also on several threads; short texts in one pass (small); the cursor over a
 //!             document - Parser, Document, Value
 //! record      a few fields of one record; projections, predicates; the grammar of lines - Projection, FieldReader
+//! jsonpath    queries of JSONPath: parsed, over trees and over text - JsonPath
 //! layout      the same text with other white space: minified, indented, canonical - Layout
 //! patch       edits that keep the bytes of all else: JSON Patch, merge patches, differences - Editor, Patch
 //! data_model  JSON in serde's data model, for text, trees and events alike - Node, Raw
@@ -99,6 +101,8 @@ pub mod event;
 mod fault;
 #[doc(hidden)]
 pub mod hooks;
+#[cfg(feature = "jsonpath")]
+pub mod jsonpath;
 mod kernel;
 mod layout;
 mod limits;
@@ -153,6 +157,8 @@ pub use typed::base64;
 pub use encoding::Encoding;
 pub use error::{Category, Error};
 pub use fault::ErrorKind;
+#[cfg(feature = "jsonpath")]
+pub use jsonpath::JsonPath;
 pub use layout::{Layout, format, minify};
 pub use locate::Located;
 pub use number::Number;

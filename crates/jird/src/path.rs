@@ -42,6 +42,17 @@ impl Path {
         self
     }
 
+    /// The path as a normalized path of JSONPath (RFC 9535 §2.7), for display: of all queries that select the value, the
+    /// one that every program writes alike.
+    ///
+    /// ```
+    /// use jird::Path;
+    /// assert_eq!(Path::root().key("it's").index(2).normalized().to_string(), r"$['it\'s'][2]");
+    /// ```
+    pub fn normalized(&self) -> impl fmt::Display + '_ {
+        Normalized(self)
+    }
+
     /// The steps from the root.
     pub fn steps(&self) -> &[Step] {
         &self.0
@@ -58,6 +69,42 @@ impl fmt::Display for Path {
         message::printable(pointer.as_bytes(), &mut shown);
         f.write_str(&shown)
     }
+}
+
+struct Normalized<'p>(&'p Path);
+
+impl fmt::Display for Normalized<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("$")?;
+        self.0.0.iter().try_for_each(|step| match step {
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Key(key) => {
+                f.write_str("[")?;
+                write_quoted(f, key)?;
+                f.write_str("]")
+            }
+        })
+    }
+}
+
+/// Writes a name in single quotes, with as few escapes as there can be (RFC 9535 §2.7).
+pub(crate) fn write_quoted(out: &mut impl fmt::Write, name: &str) -> fmt::Result {
+    out.write_char('\'')?;
+    let mut rest = name;
+    while let Some(at) = rest.find(|char| matches!(char, '\'' | '\\' | '\0'..='\x1f')) {
+        out.write_str(&rest[..at])?;
+        match rest.as_bytes()[at] {
+            8 => out.write_str("\\b"),
+            b'\t' => out.write_str("\\t"),
+            b'\n' => out.write_str("\\n"),
+            12 => out.write_str("\\f"),
+            b'\r' => out.write_str("\\r"),
+            quoted @ (b'\'' | b'\\') => write!(out, "\\{}", char::from(quoted)),
+            control => write!(out, "\\u{control:04x}"),
+        }?;
+        rest = &rest[at + 1..];
+    }
+    write!(out, "{rest}'")
 }
 
 impl Step {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Runs `jird` with `stdin`. Returns what it printed, what it said, and its exit code.
-fn jird(arguments: &[&str], stdin: &[u8]) -> (String, String, i32) {
+pub(crate) fn jird(arguments: &[&str], stdin: &[u8]) -> (String, String, i32) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_jird"))
         .args(arguments)
         .stdin(Stdio::piped())
@@ -22,7 +22,7 @@ fn jird(arguments: &[&str], stdin: &[u8]) -> (String, String, i32) {
     (text(output.stdout), text(output.stderr), output.status.code().unwrap())
 }
 
-fn check(arguments: &[&str], stdin: &str, printed: &str, code: i32) {
+pub(crate) fn check(arguments: &[&str], stdin: &str, printed: &str, code: i32) {
     let (out, err, found) = jird(arguments, stdin.as_bytes());
     assert_eq!((out.as_str(), found), (printed, code), "{arguments:?} said {err:?}");
     // Words come only when something was wrong.
@@ -30,16 +30,16 @@ fn check(arguments: &[&str], stdin: &str, printed: &str, code: i32) {
 }
 
 /// A file that goes away with the test.
-struct File(PathBuf);
+pub(crate) struct File(PathBuf);
 
 impl File {
-    fn new(name: &str, text: &[u8]) -> Self {
+    pub(crate) fn new(name: &str, text: &[u8]) -> Self {
         let path = std::env::temp_dir().join(format!("jird-{}-{name}", std::process::id()));
         fs::write(&path, text).unwrap();
         Self(path)
     }
 
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.0.to_str().unwrap()
     }
 }
@@ -180,7 +180,7 @@ fn a_pointer_leads_to_a_value_as_it_stands() {
 }
 
 /// `text`, compressed.
-fn gzip(text: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(text).unwrap();
     encoder.finish().unwrap()

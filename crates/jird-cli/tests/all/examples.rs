@@ -148,7 +148,10 @@ fn with_files() -> Folder {
         .with("data.json", r#"{"a/b":[1,2.50]}"#)
         .with("pretty.json", "{\n  \"a\": 1\n}\n")
         .with("user.json", r#"{"name":"Ada"}"#)
-        .with("twitter.json", r#"{"statuses":[{"user":{"name":"Ada"}}]}"#)
+        .with(
+            "twitter.json",
+            r#"{"statuses":[{"text":"a","user":{"name":"Ada","screen_name":"ada","url":null,"verified":true}}]}"#,
+        )
         .with("answer.json", r#"{"items":[{"id":1},{"id":2}]}"#)
         .with("users.csv", "id,name\n1,Ada\n2,Tor\n")
         .with("orders.csv", "id,customer\n10,1\n")

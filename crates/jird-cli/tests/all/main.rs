@@ -16,6 +16,7 @@ mod describe; // `jird describe`
 mod edit; // `jird set`, `unset`, `patch`, `merge`, `diff`
 mod encoding; // byte order marks, UTF-16, UTF-32
 mod examples; // the examples of every command's help
+mod get; // `jird get` with a JSONPath
 mod growth; // costs, in instructions
 mod guide; // the commands of README and guide
 mod locks; // locks of SQLite

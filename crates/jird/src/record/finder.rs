@@ -105,7 +105,7 @@ impl Finder {
 }
 
 /// The length of the value that `text` begins with. Checks nothing.
-pub(super) fn value_len(kernel: Kernel, text: &[u8]) -> usize {
+pub(crate) fn value_len(kernel: Kernel, text: &[u8]) -> usize {
     match text.first() {
         Some(b'{' | b'[') => container_len(kernel, text),
         Some(b'"') => closing_quote(&text[1..]).map_or(text.len(), |quote| quote + 2),

@@ -22,6 +22,8 @@ pub use crate::path::Step;
 pub use field::Field;
 pub use fields::FieldReader;
 pub(crate) use finder::Finder;
+#[cfg(feature = "jsonpath")]
+pub(crate) use finder::value_len;
 pub(crate) use grammar::lines_are_right;
 pub use like::Like;
 pub(crate) use needles::{NEEDLE_MAX, NEEDLES_MAX, Needles, Pair};

@@ -17,6 +17,7 @@ mod examples; // the examples work as described
 mod failed; // reuse after a failure
 mod filters; // event filters
 mod hostile; // depth, repeated keys, sizes
+mod jsonpath; // queries of JSONPath
 mod layout; // layouts of text
 mod lines; // many lines at a time
 mod lying_readers; // readers that break the rules of `Read`

@@ -45,6 +45,12 @@ impl<'de, S: TextSource<'de>> Pull<S> {
 
     /// Skips one value, and checks everything in it except the depth. Keeps a bit for each open bracket.
     pub(crate) fn skip(&mut self) -> Result<(), Error> {
+        self.skip_within(usize::MAX)
+    }
+
+    /// The same, with a limit of the number of arrays and objects that are open at once.
+    #[inline(always)]
+    pub(crate) fn skip_within(&mut self, depth_max: usize) -> Result<(), Error> {
         let mut open = OpenBrackets::default();
         loop {
             let token = self.token();
@@ -58,6 +64,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
                 b'f' => self.literal(token, b"false")?,
                 b'n' => self.literal(token, b"null")?,
                 _ => match self.bracket(token) {
+                    b'{' | b'[' if open.depth() >= depth_max => return Err(self.syntax(ErrorKind::Depth, token.start)),
                     b'{' => {
                         self.step();
                         open.push(true);
@@ -125,15 +132,21 @@ impl<'de, S: TextSource<'de>> Pull<S> {
 
     /// Skips one value as [`skip`](Self::skip) does, and returns its text.
     pub(crate) fn raw(&mut self) -> Result<Content<'de, '_>, Error> {
+        self.raw_within(usize::MAX)
+    }
+
+    /// The same, with a limit of the number of arrays and objects that are open at once.
+    #[inline(always)]
+    pub(crate) fn raw_within(&mut self, depth_max: usize) -> Result<Content<'de, '_>, Error> {
         let token = self.token();
         // One field is enough: if several values were pinned, the outermost would count, and raw values hold no other
         // raw values.
         self.pin = token.start;
-        let skipped = self.skip();
+        let skipped = self.skip_within(depth_max);
+        // To see where the value ends, the next token is asked for, and the window may move once more.
+        let end = skipped.map(|()| self.value_end());
         let start = core::mem::replace(&mut self.pin, usize::MAX);
-        skipped?;
-        let end = self.value_end();
-        self.checked(start, end)
+        self.checked(start, end?)
     }
 
     /// The end of the value that was just skipped.

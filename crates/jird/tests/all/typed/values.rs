@@ -130,3 +130,12 @@ fn raw_text_is_a_deserializer_of_its_value() {
     let error = BTreeMap::<String, Vec<u8>>::deserialize(raw).expect_err("1.50 is no integer");
     assert_eq!((error.path(), error.column()), ("/n/1", 11));
 }
+
+#[test]
+fn raw_values_come_whole_out_of_a_window_that_moves() {
+    // Now and then a value's last byte is the last one that was read before the window moves.
+    let elements: Vec<_> = (0..40_000).map(|id| format!(r#"{{"id":{id},"a":["{}"]}}"#, "x".repeat(id % 131))).collect();
+    let text = format!("[{}]", elements.join(" ,"));
+    let raw: Vec<Box<RawValue>> = jird::from_reader(text.as_bytes()).expect("it is JSON");
+    assert!(raw.iter().map(|raw| raw.get()).eq(&elements));
+}
