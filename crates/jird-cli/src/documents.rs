@@ -17,12 +17,17 @@ pub(crate) fn are_lines(input: &Input, asked: bool) -> bool {
     asked || input.path().is_some_and(is_named)
 }
 
-/// Passes each document of a text to `each`. Its error, if it is one of JSON, becomes a message that names the input
-/// and the place.
+/// Passes each document of a text to `each`, with its line number if it is a line. Its error, if it is one of JSON,
+/// becomes a message that names the input and the place.
 ///
 /// # Errors
 /// [`BadData`] for the first document that is bad; also errors of reading, and those of `each`.
-pub(crate) fn each(input: &Input, text: Text, lines: bool, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub(crate) fn each(
+    input: &Input,
+    text: Text,
+    lines: bool,
+    mut each: impl FnMut(&[u8], Option<u64>) -> Result<()>,
+) -> Result<()> {
     if let Some(encoding) = text.encoding() {
         return Err(BadData(format!("{}: {encoding}", input.name())).into());
     }
@@ -30,7 +35,7 @@ pub(crate) fn each(input: &Input, text: Text, lines: bool, mut each: impl FnMut(
     let mut text = Vec::new();
     if !lines {
         reader.read_to_end(&mut text).with_context(|| input.name())?;
-        return each(&text).map_err(|error| match error.downcast_ref::<jird::Error>() {
+        return each(&text, None).map_err(|error| match error.downcast_ref::<jird::Error>() {
             Some(wrong) => {
                 let BadData(words) = input.wrong(wrong, &text);
                 BadData(words + hint(wrong, wrong.locate(&text).line() as usize)).into()
@@ -50,7 +55,7 @@ pub(crate) fn each(input: &Input, text: Text, lines: bool, mut each: impl FnMut(
             bail!("{}: line {} is longer than {RECORD_BYTES_MAX} bytes", input.name(), line + 1);
         }
         if !text.trim_ascii().is_empty() {
-            each(&text).map_err(|error| match error.downcast_ref::<jird::Error>() {
+            each(&text, Some(line + 1)).map_err(|error| match error.downcast_ref::<jird::Error>() {
                 Some(wrong) => {
                     let located = wrong.locate(&text).after_lines(line, offset);
                     BadData(format!("{}: {located}", input.name())).into()

@@ -3,13 +3,15 @@
 use crate::color::ColorArgs;
 use crate::documents::{are_lines, each};
 use crate::input::{Counter, Input};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, report};
 use crate::progress::Progress;
 use crate::remote::RemoteArgs;
 use crate::target::Target;
 use anyhow::{Context, Result, bail};
 use jird::Layout;
+use jird::partial::repair;
 use jird_formats::files::Compressor;
+use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +21,7 @@ Examples:
   jird fmt --minify < data.json
   jird fmt -i *.json                          rewrites the files
   jird fmt --canonical data.json | sha256sum
+  jird fmt --repair data.json                 closes what a broken connection left open
   jird fmt events.ndjson.gz                   one result for each line
   tail -f log | jird fmt --lines";
 
@@ -42,6 +45,12 @@ pub(crate) struct FmtArgs {
     /// Each line is a document of its own (NDJSON) [default: by the name]
     #[arg(long)]
     lines: bool,
+    /// Make documents valid that were cut short: remove what is incomplete at the end, and close what is open
+    ///
+    /// What was removed and added is reported on standard error, and the exit code is then 1. A number at the cut is
+    /// removed, because digits may be missing. Any other error stays an error.
+    #[arg(long)]
+    repair: bool,
     /// Rewrite the files, each as a whole or not at all; lines stay lines, and compressed files compressed
     #[arg(short, long, requires = "files", conflicts_with = "color")]
     in_place: bool,
@@ -66,8 +75,10 @@ fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     let mut out = BufWriter::new(Target::create(None)?);
     let text = input.open(read)?;
     let lines = are_lines(input, args.lines);
-    let done = each(input, text, lines, |text| {
-        out.write_all(&args.color.paint(&formatted(text, layout(args), lines)?))?;
+    let mut outcome = Outcome::Fine;
+    let done = each(input, text, lines, |text, line| {
+        let text = whole(input, text, line, args, &mut outcome)?;
+        out.write_all(&args.color.paint(&formatted(&text, layout(args), lines)?))?;
         // A reader may wait for what a writer has just sent.
         if input.is_live() {
             out.flush()?;
@@ -76,7 +87,7 @@ fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     });
     // What came before an error is printed.
     out.flush()?;
-    done.map(|()| Outcome::Fine)
+    done.map(|()| outcome)
 }
 
 fn rewrite(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
@@ -96,10 +107,35 @@ fn rewrite(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
         layout => layout,
     };
     let mut out: Compressor<_> = text.compression.compress(BufWriter::new(Target::create(Some(path))?))?;
-    each(input, text, lines, |text| Ok(out.write_all(&formatted(text, layout, lines)?)?))?;
+    let mut outcome = Outcome::Fine;
+    each(input, text, lines, |text, line| {
+        let text = whole(input, text, line, args, &mut outcome)?;
+        Ok(out.write_all(&formatted(&text, layout, lines)?)?)
+    })?;
     let out = out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
     out.commit().with_context(|| input.name())?;
-    Ok(Outcome::Fine)
+    Ok(outcome)
+}
+
+/// The document, made valid if it was cut short and that is asked for. Reports what was changed.
+fn whole<'t>(
+    input: &Input,
+    text: &'t [u8],
+    line: Option<u64>,
+    args: &FmtArgs,
+    outcome: &mut Outcome,
+) -> Result<Cow<'t, [u8]>> {
+    // The line feed after a line says nothing about what is before it: a number may be cut there too.
+    let document = if line.is_some() { text.strip_suffix(b"\n").unwrap_or(text) } else { text };
+    // A text that is valid, or has another error, takes the fast way.
+    if !args.repair || !jird::validate(document).is_err_and(|error| error.is_eof()) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let repair = repair(document)?;
+    let line = line.map_or(String::new(), |line| format!("line {line}: "));
+    report(&format!("{}: {line}{repair}", input.name()));
+    *outcome = Outcome::BadData;
+    Ok(Cow::Owned(repair.into_text().into_bytes()))
 }
 
 fn layout(args: &FmtArgs) -> Layout {

@@ -11,6 +11,7 @@
 //! | a few fields of each of many lines | [`lines`], with a [`record::Projection`] and a [`record::Predicate`] |
 //! | a few fields of one record after the other | [`record::Record`] |
 //! | records as a stream: to JSON, rows, types, another format; filtered on the way; pushed in pieces | [`event`] |
+//! | the value so far of a document that is still arriving, or was cut short | [`partial`] |
 //!
 //! **Which reader of NDJSON?** [`lines::Scanner`] where few fields or few lines are wanted: it looks at raw text first and builds
 //! nothing. [`lines::typed`] for a type per line, on all cores. [`Deserializer::records`](de::Deserializer::records) for a type per
@@ -73,6 +74,7 @@
 //! data_model  JSON in serde's data model, for text, trees and events alike - Node, Raw
 //! event       sources, sinks and filters of events; the table of keys - Source, Sink
 //! typed       serde's Deserializer, which pulls tokens, and Serializer - Deserializer, Serializer
+//! partial     documents that are still arriving, byte by byte; texts that were cut short - PartialDocument, Machine
 //! lines       NDJSON: cut at newlines, searched, checked with masks, read on several cores - Scanner, drive
 //! hooks       what the crates built on jird use; it may change with every version
 //! ```
@@ -110,6 +112,7 @@ pub mod lines;
 mod locate;
 mod message;
 mod number;
+pub mod partial;
 pub mod patch;
 mod path;
 pub mod policy;

@@ -4,6 +4,7 @@
 #![cfg(jird_small_limits)]
 
 use jird::hooks::Kernel;
+use jird::partial::PartialDocument;
 use jird::policy::Policy;
 use jird::{ErrorKind, Kind, Parser, Value};
 
@@ -151,4 +152,40 @@ fn brackets_that_nobody_closes_fill_a_text() {
             assert_eq!(jird::to_string(&root).unwrap_err().kind(), ErrorKind::Depth);
         }
     }
+}
+
+#[test]
+fn a_document_that_arrives_is_refused_before_its_tape_is_full() {
+    for piece in ["[],", "1,", "{\"a\":{}},", "\"x\\n\",", "[", "{\"a\":"] {
+        let mut document = PartialDocument::new().depth_max(usize::MAX);
+        document.push(if piece.ends_with(',') { b"[" } else { b" " }).unwrap();
+        let error = (0..TEXT_BYTES).find_map(|_| document.push(piece.as_bytes()).err()).unwrap();
+        assert_eq!(error.kind(), ErrorKind::Size, "{piece}");
+        let so_far = document.snapshot().unwrap();
+        let mut parser = parser(Kernel::best());
+        let parsed = parser.parse(so_far.text().as_bytes()).unwrap();
+        let shown = |value: Value<'_>| (value.kind(), value.len(), value.raw().to_vec());
+        let wanted: Vec<_> = parsed.descendants().map(shown).collect();
+        assert_eq!(so_far.root().descendants().map(shown).collect::<Vec<_>>(), wanted, "{piece}");
+        assert!(wanted.len() > COUNT_MAX / 4, "{piece}: {} values", wanted.len());
+    }
+}
+
+#[test]
+fn a_long_string_that_arrives_is_there_as_far_as_it_has_arrived() {
+    let (mut document, mut strict) = (PartialDocument::new(), PartialDocument::new().withhold_strings());
+    document.push(b"[1,\"").unwrap();
+    strict.push(b"[1,\"").unwrap();
+    let mut len = 0;
+    let error = loop {
+        if let Err(error) = document.push("é".repeat(10).as_bytes()) {
+            break error;
+        }
+        strict.push("é".repeat(10).as_bytes()).unwrap();
+        len += 20;
+        let so_far = document.snapshot().unwrap();
+        assert_eq!(so_far.root().at(1).and_then(Value::as_str).map(|text| text.len()), Some(len));
+        assert_eq!(strict.snapshot().map(|so_far| so_far.root().len()), Some(1));
+    };
+    assert!(error.kind() == ErrorKind::Size && len > SIZE_MAX - 100 && len > 3 * LENGTH_MAX, "{len}: {error}");
 }

@@ -12,6 +12,7 @@ mod events;
 mod lines;
 mod migrate;
 mod neighbours;
+mod partial;
 mod predicates;
 pub mod random;
 pub mod reference;
@@ -26,6 +27,7 @@ pub use events::events;
 pub use lines::lines;
 pub use migrate::migrate;
 pub use neighbours::neighbours;
+pub use partial::partial;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
 pub use typed::typed;
@@ -37,7 +39,7 @@ pub(crate) use ways::ways;
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
@@ -49,6 +51,7 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("events", events),
     ("neighbours", neighbours),
     ("migrate", migrate),
+    ("partial", partial),
 ];
 
 /// Chunk sizes with borders everywhere, in some places, and in hardly any. The last one is smaller under Miri, which

@@ -58,7 +58,7 @@ impl EditArgs {
         let mut out = BufWriter::new(Target::create(None)?);
         let text = input.open(read)?;
         let lines = are_lines(input, self.lines);
-        let done = each(input, text, lines, |text| {
+        let done = each(input, text, lines, |text, _| {
             let edited = edit(text, lines)?;
             out.write_all(&self.color.paint(&edited))?;
             if edited.last() != Some(&b'\n') {
@@ -87,7 +87,7 @@ impl EditArgs {
         }
         let lines = are_lines(input, self.lines);
         let mut out: Compressor<_> = text.compression.compress(BufWriter::new(Target::create(Some(path))?))?;
-        each(input, text, lines, |text| Ok(out.write_all(&edit(text, lines)?)?))?;
+        each(input, text, lines, |text, _| Ok(out.write_all(&edit(text, lines)?)?))?;
         let out = out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         out.commit().with_context(|| input.name())?;
         Ok(Outcome::Fine)

@@ -26,7 +26,7 @@ pub(super) fn print(input: &Input, args: &GetArgs, path: &JsonPath, read: &Count
         searched
     } else {
         let mut parser = Parser::new();
-        each(input, text, lines, |text| {
+        each(input, text, lines, |text, _| {
             let before = printer.count;
             printer.document(path, parser.parse(text)?)?;
             documents += 1;

@@ -13,7 +13,7 @@ pub(super) fn print(input: &Input, args: &GetArgs, read: &Counter) -> Result<Out
     let (mut parser, mut documents, mut without) = (jird::Parser::new(), 0_u64, 0_u64);
     let text = input.open(read)?;
     let lines = are_lines(input, args.lines);
-    let done = each(input, text, lines, |text| {
+    let done = each(input, text, lines, |text, _| {
         let root = parser.parse(text)?;
         documents += 1;
         let Some(value) = root.pointer(&args.path) else {

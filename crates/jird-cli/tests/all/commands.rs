@@ -166,6 +166,33 @@ fn a_layout_changes_nothing_but_white_space() {
 }
 
 #[test]
+fn documents_that_were_cut_short_are_repaired_and_that_is_told() {
+    let cut = "{\"a\": [1.50, {\"b\": \"x\\u00";
+    let (out, err, code) = jird(&["fmt", "--repair", "--minify"], cut.as_bytes());
+    assert_eq!((out.as_str(), code), ("{\"a\":[1.50,{\"b\":\"x\"}]}\n", 1));
+    assert_eq!(err, "jird: <stdin>: cut short: removed 4 bytes from byte 21 (`\\u00`), added `\"}]}`\n");
+    check(&["fmt", "--repair", "--minify"], "[1, 23]", "[1,23]\n", 0);
+    assert_eq!(jird(&["fmt"], cut.as_bytes()).2, 1);
+    // Only cuts are repaired.
+    for wrong in ["[1,]", "[1}", "", "tru", "[1] [", "{\"a\" 1"] {
+        let (out, err, code) = jird(&["fmt", "--repair"], wrong.as_bytes());
+        assert!(out.is_empty() && code == 1 && err.contains("at line 1"), "{wrong}: {err}");
+    }
+    let lines = File::new("cut.ndjson", b"[1]\n[2, 3\n[\"x \n[4");
+    let (out, err, code) = jird(&["fmt", "--repair", "--minify", lines.name()], b"");
+    assert_eq!((out.as_str(), code), ("[1]\n[2]\n[\"x \"]\n[]\n", 1), "{err}");
+    assert!(
+        err.contains("line 2: cut short: removed 3 bytes from byte 2 (`, 3`)")
+            && err.contains("line 4: cut short: removed 1 byte from byte 1"),
+        "{err}"
+    );
+    let (_, err, code) = jird(&["fmt", "--repair", "-i", "--minify", lines.name()], b"");
+    assert!(code == 1 && err.lines().count() == 3, "{err}");
+    assert_eq!(fs::read_to_string(&lines.0).unwrap(), "[1]\n[2]\n[\"x \"]\n[]\n");
+    check(&["fmt", "--repair", "-i", "--minify", lines.name()], "", "", 0);
+}
+
+#[test]
 fn a_pointer_leads_to_a_value_as_it_stands() {
     let text = "{\"a/b\": {\"c\": [1.50, \"\\u0041\\n\"]}}";
     check(&["get", "/a~1b/c/0"], text, "1.50\n", 0);

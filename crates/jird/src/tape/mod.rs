@@ -27,6 +27,7 @@ mod build;
 mod document;
 mod dump;
 mod duplicates;
+mod growing;
 mod long;
 #[cfg(any(test, jird_checked))]
 pub(crate) mod model;
@@ -41,6 +42,7 @@ mod unpaired;
 mod value;
 
 pub use document::{Document, Parser, Technique, parse, validate};
+pub(crate) use growing::{GrowingTape, StringSpan};
 pub use pointer::{index as pointer_index, unescape as pointer_key};
 #[cfg(feature = "serde")]
 pub(crate) use value::Halves;

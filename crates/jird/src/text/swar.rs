@@ -20,6 +20,23 @@ pub(super) fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH
 }
 
+/// The offset of the first quote, backslash or control character at or after `at`, or the text's length.
+#[inline(always)]
+pub(crate) fn plain_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(word) = text.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*word);
+        let ends = equal(word, b'"') | equal(word, b'\\') | below(word, b' ');
+        if ends != 0 {
+            return at + lowest(ends);
+        }
+        at += 8;
+    }
+    while text.get(at).is_some_and(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        at += 1;
+    }
+    at
+}
+
 /// Index, 0..8, of the lowest byte whose high bit is set.
 #[inline(always)]
 pub(super) fn lowest(mask: u64) -> usize {

@@ -25,6 +25,7 @@ mod neighbours; // misbehaving neighbours in random order
 mod numbers; // numbers, exact
 mod objects; // types as sinks and sources of events
 mod offsets; // fault offsets, for every entry point
+mod partial; // documents that arrive in pieces, or were cut short
 mod patch; // edits, patches, differences
 mod records; // parts of documents, decoded one by one
 mod regressions; // inputs that fuzzing found

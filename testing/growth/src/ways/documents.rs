@@ -5,6 +5,7 @@ use crate::case::Case;
 use crate::judge::Bar;
 use crate::shapes::documents;
 use jird::hooks::Kernel;
+use jird::partial;
 use jird::policy::{Duplicates, Numbers, Policy};
 use jird::{
     Kind, Layout, Parser, Path, Value,
@@ -41,6 +42,25 @@ const MAIN: &[Way] = &[
     way("minify, small chunks", |text| {
         let mut parser = Parser::with_policy(DEEP).with_chunk_bytes(CHUNK_BYTES);
         used(parser.minify(text, &mut Vec::new()));
+    }),
+    way("in pieces of 20 bytes", |text| {
+        let mut document = partial::PartialDocument::new().depth_max(usize::MAX >> 8);
+        used(text.chunks(20).try_for_each(|piece| document.push(piece)));
+        used(document.snapshot().map(|so_far| so_far.text().len()));
+    }),
+    // A snapshot takes time for each level, of which there are at most 1024.
+    way("in pieces of 20 bytes, with snapshots", |text| {
+        let mut document = partial::PartialDocument::new();
+        for piece in text.chunks(20) {
+            if document.push(piece).is_err() {
+                break;
+            }
+            used(document.snapshot().map(|so_far| so_far.text().len()));
+        }
+    }),
+    way("in pieces of 20 bytes, strings withheld", |text| {
+        let mut document = partial::PartialDocument::new().withhold_strings();
+        used(text.chunks(20).try_for_each(|piece| document.push(piece)));
     }),
     // Keys are sorted.
     way("format, canonical", |text| used(jird::format(text, Layout::Canonical))).bar(Bar::SORTED),
