@@ -11,7 +11,7 @@
 //!           (typed) - loads, Builder, Typed
 //! dumps     Python's values → text: what the walk in raw/encode does not know; what it remembers of classes (kinds)
 //!           - dumps, other::write
-//! document  lazy documents, and arrays of numbers as buffers - Document
+//! document  lazy documents, arrays of numbers as buffers, and documents that are still arriving - Document, Partial
 //! stdlib    values and texts as Python's `json` reads and writes them - json_loads, json_dumps
 //! scan      lines of files, and results of queries, as values and as columns of Arrow - Scan, Query
 //! database  SQLite databases as targets; another process writes them - frame_of, Frames, write_databases
@@ -52,7 +52,7 @@ mod _jird {
     #[pymodule_export]
     use crate::database::{Frames, frame_of, write_databases};
     #[pymodule_export]
-    use crate::document::{Document, Iter, parse};
+    use crate::document::{Document, Iter, Partial, parse};
     #[pymodule_export]
     use crate::dumps::{Fragment, PyEncoder, dumps};
     #[pymodule_export]

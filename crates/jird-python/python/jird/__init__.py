@@ -9,6 +9,7 @@
     query            SQL over files and event stores, with jird[query]
     open_store       event stores, which take events and survive crashes
     parse            a lazy Document: everything is checked, and values are made when they are asked for
+    Partial          a text that is still arriving, and its value so far
 """
 
 import sys as _sys
@@ -36,6 +37,7 @@ from ._jird import (  # noqa: E402
     Document,
     Encoder,
     Fragment,
+    Partial,
     __version__,
     dumps,
     kernel,
@@ -67,6 +69,7 @@ __all__ = [
     "JSONDecodeError",
     "JSONEncodeError",
     "Key",
+    "Partial",
     "Query",
     "QueryError",
     "Scan",

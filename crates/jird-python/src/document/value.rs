@@ -8,11 +8,16 @@ use crate::raw::make;
 use crate::raw::text::Text;
 use jird::hooks::{pointer_index, pointer_key};
 use jird::value::MachineNumber;
-use jird::{Kind, Layout, Value};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
+use jird::{JsonPath, Kind, Layout, Value};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString};
 use std::sync::Arc;
+
+/// A path with several `..` may go through a value many times: this often it may look at nodes, of each byte of the text...
+const PATH_STEPS_PER_BYTE: u64 = 64;
+/// ...besides these.
+const PATH_STEPS: u64 = 10_000;
 
 /// A value of a parsed JSON text: an object, an array, or the scalar that is all of the text.
 ///
@@ -225,6 +230,18 @@ impl Document {
             }
         }
         self.show(py, here.value())
+    }
+
+    /// The values that a JSONPath (RFC 9535) finds in this value, as "$.users[?@.age > 17].name": a list, in the order of the
+    /// standard. Of members with one key, a name finds the first. Raises ValueError if the path is wrong, or goes through the
+    /// value far too often, as several `..` can.
+    #[pyo3(signature = (path, /))]
+    fn path<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyList>> {
+        let path = JsonPath::new(path).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let root = self.value();
+        let steps_max = PATH_STEPS_PER_BYTE.saturating_mul(root.raw().len() as u64).saturating_add(PATH_STEPS);
+        let nodes = path.find_within(root, steps_max).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        PyList::new(py, nodes.into_iter().map(|value| self.show(py, value)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Whether an object has a key, or an array an equal element.

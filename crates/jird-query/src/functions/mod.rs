@@ -21,6 +21,7 @@ mod json_arithmetic;
 mod json_array;
 mod json_build;
 mod json_edit;
+mod json_path;
 mod json_text;
 mod json_type;
 mod moving;
@@ -65,6 +66,7 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
         in_rows::InRows::new().into(),
         json_text::of_any(),
         json_text::of_json(),
+        json_path::json_path(),
         json_type::json_type(),
         sort_key::SortKey::new().into(),
         time_bucket::time_bucket(),

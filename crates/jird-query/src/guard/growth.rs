@@ -99,7 +99,7 @@ const FUNCTIONS: &[(Growth, &str)] = &[
         "array_add array_dims array_normalize array_positions array_scale array_subtract encode initcap lower to_hex translate upper",
     ),
     (Times(8), "string_to_array"),
-    (Times(64), "arrow_cast arrow_try_cast cast_to_type try_cast_to_type to_char"),
+    (Times(64), "json_path arrow_cast arrow_try_cast cast_to_type try_cast_to_type to_char"),
     (SlowTimes(1), "btrim ltrim regexp_extract rtrim"),
     (SlowTimes(8), "regexp_match regexp_extract_all regexp_split_to_array"),
     (Repeat, "repeat"),

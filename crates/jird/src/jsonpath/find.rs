@@ -118,6 +118,13 @@ impl JsonPath {
         })
     }
 
+    /// Whether it is a singular query (RFC 9535 §2.3.5.1, but for white space): it finds one node at most, by names and
+    /// indexes.
+    pub fn is_singular(&self) -> bool {
+        let is_single = |selectors: &[Selector]| matches!(selectors, [Selector::Name(_) | Selector::Index(_)]);
+        self.query.segments.iter().all(|segment| !segment.descends && is_single(&segment.selectors))
+    }
+
     /// Whether [`find`](Self::find) and [`find_in_order`](Self::find_in_order) give the same nodes in the same order, in
     /// every document: the query has no `..`, and no segment selects an element or a member out of turn or twice.
     pub fn is_in_order(&self) -> bool {

@@ -101,7 +101,7 @@ impl PartialDocument {
             self.over = Some(Error::message(Category::Data, &"the document was finished, and takes no more text"));
             return Ok(());
         }
-        let all = self.all();
+        let all = self.received();
         Err(self.refused(&all).unwrap_or_else(|| Error::new(ErrorKind::Unclosed, all.len() as u64)))
     }
 
@@ -164,22 +164,22 @@ impl PartialDocument {
         read
     }
 
+    /// A copy of all bytes that have arrived; after an error, up to about where it is.
+    pub fn received(&self) -> Vec<u8> {
+        let settled = &self.tape.text().as_bytes()[..self.tape.tail_start()];
+        [settled, self.tape.tail().as_bytes(), &self.cut_character].concat()
+    }
+
     /// The number of bytes that have arrived.
     fn len(&self) -> usize {
         self.tape.tail_start() + self.tape.tail().len() + self.cut_character.len()
-    }
-
-    /// All that has arrived.
-    fn all(&self) -> Vec<u8> {
-        let settled = &self.tape.text().as_bytes()[..self.tape.tail_start()];
-        [settled, self.tape.tail().as_bytes(), &self.cut_character].concat()
     }
 
     /// The error of a piece that came after `before` bytes.
     #[cold]
     #[inline(never)]
     fn fail(&mut self, before: usize, piece: &[u8]) -> Error {
-        let mut all = self.all();
+        let mut all = self.received();
         all.truncate(before);
         all.extend_from_slice(piece);
         // Otherwise the tape is full.

@@ -11,6 +11,7 @@ mod memory;
 mod mixed;
 mod names;
 mod order;
+mod paths;
 mod reshape;
 mod rows;
 mod rules;

@@ -72,6 +72,7 @@ pub(crate) const JSON_CONTAINS: &str = "json_contains";
 pub(crate) const JSON_JOIN: &str = "json_join";
 pub(crate) const JSON_KEYS: &str = "json_keys";
 pub(crate) const JSON_AT: &str = "json_at";
+pub(crate) const JSON_PATH: &str = "json_path";
 pub(crate) const JSON_ELEMENTS: &str = "json_elements";
 pub(crate) const JSON_POSITION: &str = "json_position";
 pub(crate) const JSON_SLICE: &str = "json_slice";

@@ -7,9 +7,9 @@ use crate::sql::base::chain::chain;
 use crate::sql::base::forms::{Form, to_json};
 use crate::sql::base::functions::{
     JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_EXCEPT, JSON_FLATTEN, JSON_GREATEST, JSON_HAS_ALL,
-    JSON_HAS_ANY, JSON_INTERSECT, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_MEAN, JSON_POP_BACK,
-    JSON_POP_FRONT, JSON_POSITION, JSON_POSITIONS, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_TOTAL, JSON_UNION,
-    JSON_WITHOUT, ONLY_ARRAYS,
+    JSON_HAS_ANY, JSON_INTERSECT, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_MEAN, JSON_PATH,
+    JSON_POP_BACK, JSON_POP_FRONT, JSON_POSITION, JSON_POSITIONS, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_TOTAL,
+    JSON_UNION, JSON_WITHOUT, ONLY_ARRAYS,
 };
 use crate::sql::base::literal::literal;
 use crate::sql::base::syntax::{arguments, arguments_mut, call, function_name, string};
@@ -51,6 +51,7 @@ const FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("flatten", JSON_FLATTEN, 1, ""),
     ("json_keys", JSON_KEYS, 1, ""),
     ("json_object_keys", JSON_KEYS, 1, ""),
+    ("json_path", JSON_PATH, 2, ": a value, and a JSONPath such as '$.items[*].price'"),
     ("len", JSON_LEN, 1, ""),
     ("unnest", JSON_ELEMENTS, 1, ""),
 ];

@@ -4,11 +4,12 @@ use super::super::plain::plain_expression;
 use super::functions::filled;
 use crate::base::error::Error;
 use crate::sql::base::chain::chain;
-use crate::sql::base::functions::{ALL, ANY, JSON_ARRAY};
+use crate::sql::base::functions::{ALL, ANY, JSON_ARRAY, JSON_PATH};
 use crate::sql::base::literal::{literal, text};
 use crate::sql::base::syntax::{arguments, call, function_name, string};
 use crate::sql::base::times::read_times;
-use jird::record::Literal;
+use jird::JsonPath;
+use jird::record::{Literal, Step};
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, Expr, GroupByExpr, Query, SelectItem, SetExpr, Subscript, UnaryOperator, Value,
 };
@@ -16,10 +17,8 @@ use sqlparser::ast::{
 /// Rewrites an operator.
 pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     let meant = match expr {
-        Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } => subscripted(left, [step(right)?]),
-        Expr::BinaryOp { left, op: BinaryOperator::LongArrow, right } => {
-            call("text", vec![subscripted(left, [step(right)?])])
-        }
+        Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } => looked_into(left, right)?,
+        Expr::BinaryOp { left, op: BinaryOperator::LongArrow, right } => call("text", vec![looked_into(left, right)?]),
         // In PostgreSQL and DuckDB this is not an exclusive or.
         Expr::BinaryOp { left, op: BinaryOperator::BitwiseXor | BinaryOperator::PGExp, right } => {
             call("power", vec![(**left).clone(), (**right).clone()])
@@ -59,8 +58,13 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
                     Some(template) => filled(template, &[(*time).clone()])?,
                     None => return Ok(()),
                 },
-                ("json_extract", [path]) => subscripted(subject, steps(path)?),
-                ("json_extract_string", [path]) => call("text", vec![subscripted(subject, steps(path)?)]),
+                ("json_extract", [path]) => extracted(subject, path)?,
+                ("json_extract_string", [path]) => call("text", vec![extracted(subject, path)?]),
+                (JSON_PATH, [path]) => {
+                    let path =
+                        text(path).ok_or_else(|| Error::sql("the path of `json_path` must be a constant text"))?;
+                    found(subject, &path)?
+                }
                 ("json_extract_path", keys) => subscripted(subject, keys.iter().map(|key| (*key).clone())),
                 ("json_extract_path_text", keys) => {
                     call("text", vec![subscripted(subject, keys.iter().map(|key| (*key).clone()))])
@@ -92,6 +96,35 @@ fn subscripted(subject: &Expr, steps: impl IntoIterator<Item = Expr>) -> Expr {
     };
     access_chain.extend(steps.into_iter().map(|index| AccessExpr::Subscript(Subscript::Index { index })));
     Expr::CompoundFieldAccess { root, access_chain }
+}
+
+/// `subject -> step`. A text that begins as a JSONPath does is one; `$ref` is a key.
+fn looked_into(subject: &Expr, step_or_path: &Expr) -> Result<Expr, Error> {
+    match text(step_or_path).filter(|path| **path == *"$" || path.starts_with("$.") || path.starts_with("$[")) {
+        Some(path) => found(subject, &path),
+        None => Ok(subscripted(subject, [step(step_or_path)?])),
+    }
+}
+
+/// `json_extract(subject, path)`, whose path may have the forms of DuckDB, SQLite and MySQL, and that of JSONPath.
+fn extracted(subject: &Expr, path: &Expr) -> Result<Expr, Error> {
+    match (steps(path), text(path)) {
+        (Err(_), Some(path)) if path.starts_with('$') => found(subject, &path),
+        (steps, _) => Ok(subscripted(subject, steps?)),
+    }
+}
+
+/// What a JSONPath finds in a value. One that is a path of a field becomes that path, which the scan follows.
+fn found(subject: &Expr, path: &str) -> Result<Expr, Error> {
+    let compiled = JsonPath::new(path).map_err(|error| Error::sql(format!("`{path}` is no JSONPath: {error}")))?;
+    let Some(plain) = compiled.as_path() else { return Ok(call(JSON_PATH, vec![subject.clone(), string(path)])) };
+    Ok(subscripted(
+        subject,
+        plain.steps().iter().map(|step| match step {
+            Step::Key(key) => string(key),
+            Step::Index(index) => Expr::value(Value::Number(index.to_string(), false)),
+        }),
+    ))
 }
 
 /// What stands after `->`.
