@@ -16,7 +16,7 @@ const CRATES: [Layers; 9] = [
     Layers {
         name: "jird",
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
-                record jsonpath layout patch data_model event typed partial lines hooks",
+                record jsonpath layout lenient patch data_model event typed partial lines hooks",
     },
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
@@ -33,7 +33,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "system progress outcome remote input documents output color target signals memory limits dialect format durations window wait store_args man validate fmt get edit diff ingest store convert describe query bench serve args cluster bin",
+        order: "system progress outcome remote input lenient documents output color target rewrite signals memory limits dialect format durations window wait store_args man validate fmt get edit diff ingest store convert describe query bench serve args cluster bin",
     },
 ];
 

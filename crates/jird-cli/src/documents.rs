@@ -1,8 +1,10 @@
 //! The documents of an input: the whole text, or each of its lines.
 
 use crate::input::Input;
+use crate::lenient;
 use crate::outcome::BadData;
 use anyhow::{Context, Result, bail};
+use jird::lenient::LenientError;
 use jird::patch::PatchError;
 use jird::policy::RECORD_BYTES_MAX;
 use jird_formats::files::{FileFormat, Text, plain_name};
@@ -40,7 +42,7 @@ pub(crate) fn each(
                 let BadData(words) = input.wrong(wrong, &text);
                 BadData(words + hint(wrong, wrong.locate(&text).line() as usize)).into()
             }
-            None => unpatched(&input.name(), error),
+            None => refused(&input.name(), error, (0, 0)),
         });
     }
     let (mut line, mut offset) = (0, 0);
@@ -60,7 +62,8 @@ pub(crate) fn each(
                     let located = wrong.locate(&text).after_lines(line, offset);
                     BadData(format!("{}: {located}", input.name())).into()
                 }
-                None => unpatched(&format!("{}:{}", input.name(), line + 1), error),
+                None if error.is::<LenientError>() => refused(&input.name(), error, (line, offset)),
+                None => refused(&format!("{}:{}", input.name(), line + 1), error, (line, offset)),
             })?;
         }
         line += 1;
@@ -68,11 +71,16 @@ pub(crate) fn each(
     }
 }
 
-/// Names the document, if the error is that an edit of it was refused.
-fn unpatched(name: &str, error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref::<PatchError>() {
-        Some(refused) => BadData(format!("{name}: {refused}")).into(),
-        None => error,
+/// Names the document, if the error is that it, or an edit of it, was refused. So many lines and bytes stand before it.
+fn refused(name: &str, error: anyhow::Error, (lines, bytes): (u64, u64)) -> anyhow::Error {
+    if let Some(refused) = error.downcast_ref::<LenientError>() {
+        let placed = refused.clone().after_lines(lines, bytes);
+        return BadData(format!("{name}: {}", lenient::shown(&placed))).into();
+    }
+    match (error.downcast_ref::<PatchError>(), error.downcast_ref::<BadData>()) {
+        (Some(refused), _) => BadData(format!("{name}: {refused}")).into(),
+        (None, Some(refused)) => BadData(format!("{name}: {refused}")).into(),
+        (None, None) => error,
     }
 }
 

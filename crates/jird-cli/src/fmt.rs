@@ -3,17 +3,18 @@
 use crate::color::ColorArgs;
 use crate::documents::{are_lines, each};
 use crate::input::{Counter, Input};
+use crate::lenient::LenientArgs;
 use crate::outcome::{Outcome, report};
 use crate::progress::Progress;
 use crate::remote::RemoteArgs;
+use crate::rewrite::rewrite;
 use crate::target::Target;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use jird::Layout;
 use jird::partial::repair;
-use jird_formats::files::Compressor;
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +23,7 @@ Examples:
   jird fmt -i *.json                          rewrites the files
   jird fmt --canonical data.json | sha256sum
   jird fmt --repair data.json                 closes what a broken connection left open
+  jird fmt --from json5 settings.json5        strict JSON, without the comments
   jird fmt events.ndjson.gz                   one result for each line
   tail -f log | jird fmt --lines";
 
@@ -55,6 +57,8 @@ pub(crate) struct FmtArgs {
     #[arg(short, long, requires = "files", conflicts_with = "color")]
     in_place: bool,
     #[command(flatten)]
+    lenient: LenientArgs,
+    #[command(flatten)]
     color: ColorArgs,
     #[command(flatten)]
     remote: RemoteArgs,
@@ -68,7 +72,10 @@ pub(crate) fn run(args: &FmtArgs) -> Outcome {
     let read = Counter::of(&inputs);
     let shown = read.clone();
     let _progress = Progress::start(move || shown.done(), false);
-    Outcome::worst(inputs, |input| if args.in_place { rewrite(input, args, &read) } else { print(input, args, &read) })
+    Outcome::worst(
+        inputs,
+        |input| if args.in_place { rewritten(input, args, &read) } else { print(input, args, &read) },
+    )
 }
 
 fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
@@ -78,7 +85,8 @@ fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     let mut outcome = Outcome::Fine;
     let done = each(input, text, lines, |text, line| {
         let text = whole(input, text, line, args, &mut outcome)?;
-        out.write_all(&args.color.paint(&formatted(&text, layout(args), lines)?))?;
+        let text = args.lenient.read(&text, |text| formatted(text, layout(args), lines))?;
+        out.write_all(&args.color.paint(&text))?;
         // A reader may wait for what a writer has just sent.
         if input.is_live() {
             out.flush()?;
@@ -90,30 +98,18 @@ fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     done.map(|()| outcome)
 }
 
-fn rewrite(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
-    let path = match input {
-        Input::File(path) => path,
-        Input::Stdin => bail!("standard input cannot be rewritten; name a file"),
-        Input::Url { .. } => bail!("{}: only files of this machine can be rewritten", input.name()),
-    };
-    let text = input.open(read)?;
-    if !Path::is_file(path) {
-        bail!("{}: only files can be rewritten", input.name());
-    }
+fn rewritten(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     let lines = are_lines(input, args.lines);
     let layout = match layout(args) {
         // An indented document takes several lines.
         Layout::Indent(_) if lines => bail!("{}: lines are rewritten with --minify or --canonical", input.name()),
         layout => layout,
     };
-    let mut out: Compressor<_> = text.compression.compress(BufWriter::new(Target::create(Some(path))?))?;
     let mut outcome = Outcome::Fine;
-    each(input, text, lines, |text, line| {
+    rewrite(input, lines, read, |text, line| {
         let text = whole(input, text, line, args, &mut outcome)?;
-        Ok(out.write_all(&formatted(&text, layout, lines)?)?)
+        args.lenient.read(&text, |text| formatted(text, layout, lines))
     })?;
-    let out = out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-    out.commit().with_context(|| input.name())?;
     Ok(outcome)
 }
 

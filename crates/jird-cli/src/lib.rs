@@ -12,7 +12,7 @@
 //! system     what operating systems do in different ways
 //! progress, outcome, remote, input, documents   the progress line, exit codes, URLs, inputs, their documents
 //! output, color, target, signals                standard output, colours, files that appear whole, signals
-//! memory, limits, dialect, format, window, wait, store_args   how much memory there is; options of several commands
+//! memory, limits, lenient, dialect, format, window, wait, store_args   how much memory there is; options of several commands
 //! man                                           the manual pages
 //! validate, fmt, get, edit, diff, ingest, store, convert, describe, query, bench, serve   a command each
 //! args                                          the arguments and the help
@@ -44,6 +44,7 @@ mod get;
 #[cfg(feature = "convert")]
 mod ingest;
 mod input;
+mod lenient;
 mod limits;
 mod man;
 #[cfg(feature = "query")]
@@ -55,6 +56,7 @@ mod progress;
 mod query;
 
 mod remote;
+mod rewrite;
 #[cfg(feature = "serve")]
 mod serve;
 mod signals;

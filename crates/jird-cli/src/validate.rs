@@ -2,12 +2,13 @@
 
 use crate::documents::are_lines;
 use crate::input::{self, Counted, Counter, Input};
+use crate::lenient::{self, LenientArgs};
 use crate::limits::RecordArgs;
 use crate::outcome::{Outcome, report};
 use crate::output;
 use crate::progress::Progress;
 use crate::remote::{Open, RemoteArgs};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, ReadAt};
 use jird::hooks::lines::{drive, ranges};
 use jird::lines::{self, Bad};
@@ -49,6 +50,8 @@ pub(crate) struct ValidateArgs {
     /// The documents; standard input if missing or `-`
     files: Vec<PathBuf>,
     #[command(flatten)]
+    lenient: LenientArgs,
+    #[command(flatten)]
     record: RecordArgs,
     #[command(flatten)]
     remote: RemoteArgs,
@@ -86,7 +89,9 @@ pub(crate) fn run(args: &ValidateArgs) -> Outcome {
     let shown = read.clone();
     let _progress = Progress::start(move || shown.done(), false);
     Outcome::worst(inputs, |input| {
-        if are_lines(input, args.lines) {
+        if !args.lenient.is_strict() {
+            check_lenient(input, args, &read)
+        } else if are_lines(input, args.lines) {
             check_lines(input, args, &read)
         } else {
             check_document(input, policy, &read)
@@ -103,6 +108,32 @@ fn check_document(input: &Input, policy: Policy, read: &Counter) -> anyhow::Resu
     let Err(error) = Parser::with_policy(policy).validate(&text) else { return Ok(Outcome::Fine) };
     let stray = usize::try_from(error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
     output::write(line(&input.name(), &error.locate(&text), stray, None).as_bytes())?;
+    Ok(Outcome::BadData)
+}
+
+/// Checks a document of another notation: whether it can be turned into strict JSON, which the policy allows.
+fn check_lenient(input: &Input, args: &ValidateArgs, read: &Counter) -> anyhow::Result<Outcome> {
+    let name = input.name();
+    if are_lines(input, args.lines) {
+        bail!("{name}: lines are checked as strict JSON, without --from and --allow");
+    }
+    let mut text = input.read(read)?;
+    if !is_utf8(&name, &text)? {
+        return Ok(Outcome::BadData);
+    }
+    blank_mark(&mut text);
+    let words = match args.lenient.strict(&text) {
+        Err(error) => format!("{name}:{}:{}: {}\n", error.line(), error.column(), lenient::brief(&error)),
+        Ok(strict) => match Parser::with_policy(args.policy()).validate(&strict) {
+            Ok(()) => return Ok(Outcome::Fine),
+            Err(error) => {
+                let found = error.locate(&strict);
+                // Lines keep their numbers, and columns do not.
+                format!("{name}:{}: {}, in the text as strict JSON {}\n", found.line(), error.kind(), found.place())
+            }
+        },
+    };
+    output::write(words.as_bytes())?;
     Ok(Outcome::BadData)
 }
 

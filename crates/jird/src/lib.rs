@@ -7,6 +7,7 @@
 //! | the values that a query of JSONPath finds (feature `jsonpath`) | `JsonPath` |
 //! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
 //! | to change a document and keep the bytes of the rest; JSON Patch, merge patches, differences | [`patch`] |
+//! | to read JSON with comments, JSON5 and other text that is almost JSON | [`lenient`] |
 //! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
 //! | a few fields of each of many lines | [`lines`], with a [`record::Projection`] and a [`record::Predicate`] |
 //! | a few fields of one record after the other | [`record::Record`] |
@@ -70,6 +71,7 @@
 //! record      a few fields of one record; projections, predicates; the grammar of lines - Projection, FieldReader
 //! jsonpath    queries of JSONPath: parsed, over trees and over text - JsonPath
 //! layout      the same text with other white space: minified, indented, canonical - Layout
+//! lenient     comments, trailing commas, JSON5: into strict JSON - to_strict, Front
 //! patch       edits that keep the bytes of all else: JSON Patch, merge patches, differences - Editor, Patch
 //! data_model  JSON in serde's data model, for text, trees and events alike - Node, Raw
 //! event       sources, sinks and filters of events; the table of keys - Source, Sink
@@ -107,6 +109,7 @@ pub mod hooks;
 pub mod jsonpath;
 mod kernel;
 mod layout;
+pub mod lenient;
 mod limits;
 pub mod lines;
 mod locate;

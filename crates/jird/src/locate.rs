@@ -111,7 +111,7 @@ impl fmt::Display for Located {
 impl std::error::Error for Located {}
 
 /// The line and column at which `before` ends, counted from one; columns are bytes.
-fn line_and_column(before: &[u8]) -> (u64, u64) {
+pub(crate) fn line_and_column(before: &[u8]) -> (u64, u64) {
     let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
     (memchr::memchr_iter(b'\n', before).count() as u64 + 1, (before.len() - line_start) as u64 + 1)
 }
@@ -195,7 +195,7 @@ fn render(frames: &[OpenPlace<'_>]) -> String {
 }
 
 /// The line around `offset` as printable text, and the width of the text before `offset` in it.
-fn snippet(input: &[u8], line_start: usize, offset: usize) -> (String, usize) {
+pub(crate) fn snippet(input: &[u8], line_start: usize, offset: usize) -> (String, usize) {
     let mut start = line_start.max(offset.saturating_sub(SNIPPET_BEFORE));
     // Begin at a character, not inside one.
     while start < offset && input[start] & 0xC0 == 0x80 {

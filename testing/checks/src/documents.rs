@@ -4,6 +4,7 @@ use crate::lines::{assert_field, find, path_sets, paths};
 use crate::reference::{self, Fault, Node};
 use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown, ways};
 use jird::hooks::Kernel;
+use jird::lenient::{Allow, Leniency, to_strict};
 use jird::policy::Policy;
 use jird::{
     Error, Parser, Path,
@@ -21,6 +22,23 @@ pub fn parse(text: &[u8]) {
     assert_eq!(jird::validate(text).map_err(|error| fault(&error)), verdict(&wanted), "validate: {}", shown(text));
     if let Err((kind, offset)) = wanted {
         locate(text, &Error::new(kind, offset as u64));
+    }
+    lenient(text, &wanted);
+}
+
+/// Without options, lenient reading refuses what is not JSON, as validation does. With all of them, what it returns is JSON.
+fn lenient(text: &[u8], wanted: &Result<Node, Fault>) {
+    let strict = to_strict(text, Leniency::STRICT);
+    assert_eq!(strict.is_ok(), wanted.is_ok(), "lenient: {}", shown(text));
+    if let (Err(error), Err((kind, offset))) = (strict, wanted)
+        && error.option() != Some(Allow::InvalidUtf8)
+    {
+        assert_eq!((error.kind(), error.offset()), (*kind, *offset as u64), "lenient: {}", shown(text));
+    }
+    let all = Allow::ALL.into_iter().fold(Leniency::STRICT, Leniency::with);
+    if let Ok(strict) = to_strict(text, all) {
+        assert!(jird::validate(&strict).is_ok(), "lenient: {}", shown(text));
+        assert!(strict.len() <= 6 * text.len(), "lenient: {}", shown(text));
     }
 }
 

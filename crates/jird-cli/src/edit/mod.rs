@@ -14,10 +14,10 @@ use crate::input::{Counter, Input};
 use crate::outcome::{BadData, Outcome};
 use crate::progress::Progress;
 use crate::remote::RemoteArgs;
+use crate::rewrite::rewrite;
 use crate::target::Target;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use jird::patch::{Editor, PatchError};
-use jird_formats::files::Compressor;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -76,20 +76,8 @@ impl EditArgs {
     }
 
     fn rewrite(&self, input: &Input, read: &Counter, edit: Edit<'_>) -> Result<Outcome> {
-        let path = match input {
-            Input::File(path) => path,
-            Input::Stdin => bail!("standard input cannot be rewritten; name a file"),
-            Input::Url { .. } => bail!("{}: only files of this machine can be rewritten", input.name()),
-        };
-        let text = input.open(read)?;
-        if !Path::is_file(path) {
-            bail!("{}: only files can be rewritten", input.name());
-        }
         let lines = are_lines(input, self.lines);
-        let mut out: Compressor<_> = text.compression.compress(BufWriter::new(Target::create(Some(path))?))?;
-        each(input, text, lines, |text, _| Ok(out.write_all(&edit(text, lines)?)?))?;
-        let out = out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        out.commit().with_context(|| input.name())?;
+        rewrite(input, lines, read, |text, _| edit(text, lines))?;
         Ok(Outcome::Fine)
     }
 }

@@ -6,6 +6,7 @@ mod pointer;
 
 use crate::color::ColorArgs;
 use crate::input::{Counter, Input};
+use crate::lenient::LenientArgs;
 use crate::outcome::{Outcome, report};
 use crate::progress::Progress;
 use crate::remote::RemoteArgs;
@@ -25,6 +26,7 @@ Examples:
   jird get --raw /name < user.json
   jird get '' data.json             the whole document
   jird get /a~1b data.json          the key \"a/b\"
+  jird get /theme --from jsonc settings.jsonc
   jird get /Level events.ndjson.gz  one value for each line";
 
 /// Print the value that a JSON Pointer leads to, or every value that a JSONPath finds, byte for byte
@@ -53,6 +55,8 @@ pub(crate) struct GetArgs {
     /// Print the normalized path (RFC 9535 §2.7) and a tab before each value; for JSONPath
     #[arg(long)]
     paths: bool,
+    #[command(flatten)]
+    lenient: LenientArgs,
     #[command(flatten)]
     color: ColorArgs,
     #[command(flatten)]

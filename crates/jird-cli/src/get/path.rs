@@ -19,7 +19,7 @@ pub(super) fn print(input: &Input, args: &GetArgs, path: &JsonPath, read: &Count
     let lines = are_lines(input, args.lines);
     let (mut documents, mut without) = (0_u64, 0_u64);
     // A text that is not UTF-8 is refused where all of it is read.
-    let search = search(path).filter(|_| !lines && text.encoding().is_none());
+    let search = search(path).filter(|_| !lines && text.encoding().is_none() && args.lenient.is_strict());
     let done = if let Some(search) = search {
         let searched = printer.search(input, text, search);
         (documents, without) = (1, u64::from(printer.count == 0));
@@ -28,6 +28,7 @@ pub(super) fn print(input: &Input, args: &GetArgs, path: &JsonPath, read: &Count
         let mut parser = Parser::new();
         each(input, text, lines, |text, _| {
             let before = printer.count;
+            let text = &*args.lenient.strict(text)?;
             printer.document(path, parser.parse(text)?)?;
             documents += 1;
             without += u64::from(printer.count == before);

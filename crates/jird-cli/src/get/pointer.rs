@@ -14,6 +14,7 @@ pub(super) fn print(input: &Input, args: &GetArgs, read: &Counter) -> Result<Out
     let text = input.open(read)?;
     let lines = are_lines(input, args.lines);
     let done = each(input, text, lines, |text, _| {
+        let text = &*args.lenient.strict(text)?;
         let root = parser.parse(text)?;
         documents += 1;
         let Some(value) = root.pointer(&args.path) else {

@@ -19,6 +19,7 @@ mod examples; // the examples of every command's help
 mod get; // `jird get` with a JSONPath
 mod growth; // costs, in instructions
 mod guide; // the commands of README and guide
+mod lenient; // JSON5 and other notations
 mod locks; // locks of SQLite
 mod man; // manual pages
 mod page; // the page of `jird serve` in a browser

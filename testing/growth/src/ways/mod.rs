@@ -4,6 +4,7 @@ mod csv;
 mod documents;
 mod encode;
 mod events;
+mod lenient;
 mod lines;
 mod migrate;
 mod texts;
@@ -28,6 +29,7 @@ pub fn cases() -> Vec<Case> {
         typed::cases(),
         migrate::cases(),
         events::cases(),
+        lenient::cases(),
         lines::cases(),
         encode::cases(),
         values::cases(),
