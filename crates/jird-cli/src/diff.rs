@@ -3,7 +3,7 @@
 use crate::color::ColorArgs;
 use crate::input::Input;
 use crate::outcome::Outcome;
-use crate::output;
+use crate::output::{self, shown};
 use crate::remote::RemoteArgs;
 use anyhow::{Result, anyhow, bail};
 use jird::Document;
@@ -80,9 +80,4 @@ fn lines(change: &Change<'_>, color: ColorArgs) -> String {
     };
     let (old, new) = (change.old.map(|value| line('-', value)), change.new.map(|value| line('+', value)));
     [old, new].into_iter().flatten().collect()
-}
-
-/// A text that a terminal may show: control characters, which strings and keys may have, become spaces.
-fn shown(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
 }

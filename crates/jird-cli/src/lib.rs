@@ -115,7 +115,7 @@ fn say_nothing_of_caught_panics() {
 
 fn command(args: Args) -> anyhow::Result<Outcome> {
     match args.command {
-        Command::Validate(args) => Ok(validate::run(&args)),
+        Command::Validate(args) => validate::run(&args),
         Command::Fmt(args) => Ok(fmt::run(&args)),
         Command::Get(args) => get::run(&args),
         Command::Set(args) => edit::set(&args),

@@ -12,6 +12,7 @@ use crate::remote::RemoteArgs;
 use crate::system::columns;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use jird::Layout;
 use jird::event::Pattern;
 use jird_formats::Fields;
 use jird_formats::files::{FileFormat, OnError};
@@ -23,6 +24,7 @@ Examples:
   jird describe events.ndjson
   jird describe *.csv --typed
   jird describe logs.ndjson.gz --format json | jird query \"select field, type where missing > 0\"
+  jird describe --schema events.ndjson > events.schema.json
   jird describe --table Artist chinook.db
 
 If a key occurs twice in an object, its first value counts. The elements of an array are the
@@ -42,6 +44,9 @@ pub(crate) struct DescribeArgs {
     /// The output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: FormatArgument,
+    /// Print a JSON Schema (draft 2020-12) that every record satisfies, for `jird validate --schema` and other tools
+    #[arg(long, conflicts_with = "format")]
+    schema: bool,
     /// The format of the inputs [default: by the name, or the first bytes]
     #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -96,9 +101,16 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
     drop(progress);
     let tally = feed.finish()?;
     let text = match args.format {
+        _ if args.schema => schema(&fields)?,
         FormatArgument::Table => print::table(&fields, columns(stdout())),
         FormatArgument::Json => print::json(&fields),
     };
     output::write(text.as_bytes())?;
     Ok(left_out(tally.bad, tally.first_bad.as_deref(), args.quiet))
+}
+
+fn schema(fields: &Fields) -> Result<String> {
+    let mut text = jird::format(fields.to_schema().as_bytes(), Layout::Indent(2))?;
+    text.push(b'\n');
+    Ok(String::from_utf8(text)?)
 }

@@ -26,6 +26,8 @@ mod page; // the page of `jird serve` in a browser
 mod query; // `jird query`
 mod random; // random queries, compared with DuckDB
 mod remote; // URLs and S3
+#[cfg(all(feature = "convert", feature = "schema"))]
+mod schema; // `jird describe --schema`, `jird validate --schema`
 mod serve; // `jird serve`
 mod signals; // signals, closed pipes, terminals
 mod store; // `jird ingest`, `jird store`

@@ -1,5 +1,13 @@
 //! `jird validate`: checks documents, and says where they are wrong.
 
+#[cfg(feature = "schema")]
+mod cost;
+#[cfg(feature = "schema")]
+mod schema;
+#[cfg(feature = "schema")]
+mod tree;
+mod wrong;
+
 use crate::documents::are_lines;
 use crate::input::{self, Counted, Counter, Input};
 use crate::lenient::{self, LenientArgs};
@@ -13,23 +21,30 @@ use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, ReadAt};
 use jird::hooks::lines::{drive, ranges};
 use jird::lines::{self, Bad};
 use jird::policy::{Duplicates, Numbers, Policy};
-use jird::{ErrorKind, Parser, record::Projection};
+use jird::{Parser, record::Projection};
 use jird_formats::encoding::{Encoding, MARK, Unmarked, blank_mark, read_start, stray_mark};
-use jird_formats::files::{Compression, Text, plain_name, record_limit_hint};
-use std::cell::RefCell;
-use std::fmt::Write as _;
+use jird_formats::files::{Compression, Text, plain_name};
+use std::cell::{Cell, RefCell};
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use wrong::Wrong;
+
+const EXAMPLES: &str = "\
+Examples:
+  jird validate *.json
+  jird validate events.ndjson.gz
+  jird validate --numbers machine < data.json
+  jird validate --schema events.schema.json events.ndjson
+
+Exit codes: 0 all is well, 1 a document is bad or does not satisfy the schema, 2 the command could not do its work.";
 
 /// Check documents strictly by RFC 8259; print a line for each bad one
 ///
 /// Each line is `FILE:LINE:COLUMN: message (byte N, at /path)`. LINE and COLUMN count from 1, N from 0; COLUMN counts
 /// bytes. gzip, zstd, bzip2, xz and LZ4 are recognised; places are those in the decompressed text.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  jird validate *.json\n  jird validate events.ndjson.gz\n  jird validate --numbers machine < data.json"
-)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ValidateArgs {
     /// Each line is a document of its own (NDJSON) [default: by the name]
     #[arg(long)]
@@ -43,6 +58,11 @@ pub(crate) struct ValidateArgs {
     /// The maximum nesting depth of objects and arrays
     #[arg(long, value_name = "N", default_value_t = jird::policy::Policy::DEPTH_MAX)]
     depth_max: usize,
+    /// Also check each document, or each line, by this JSON Schema (drafts 4 to 2020-12). A `$ref` must lead to a
+    /// place in the schema itself: nothing is fetched
+    #[cfg(feature = "schema")]
+    #[arg(long, value_name = "SCHEMA")]
+    schema: Option<PathBuf>,
     #[arg(long, hide = true, value_name = "N")]
     threads: Option<usize>,
     #[arg(long, hide = true, value_name = "N", default_value_t = CHUNK_BYTES, value_parser = clap::value_parser!(u64).range(1..))]
@@ -81,34 +101,100 @@ impl ValidateArgs {
     }
 }
 
-pub(crate) fn run(args: &ValidateArgs) -> Outcome {
-    let policy = args.policy();
+pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Outcome> {
     args.remote.begin();
     let inputs = Input::all(&args.files);
+    let rules = Rules::new(args, &inputs)?;
     let read = Counter::of(&inputs);
     let shown = read.clone();
     let _progress = Progress::start(move || shown.done(), false);
-    Outcome::worst(inputs, |input| {
+    if rules.has_schema() && !args.lenient.is_strict() {
+        anyhow::bail!(
+            "a schema is for strict JSON: `jird fmt --from json5 --minify FILE | jird validate --schema SCHEMA`"
+        );
+    }
+    Ok(Outcome::worst(inputs, |input| {
         if !args.lenient.is_strict() {
             check_lenient(input, args, &read)
         } else if are_lines(input, args.lines) {
-            check_lines(input, args, &read)
+            check_lines(input, args, &rules, &read)
         } else {
-            check_document(input, policy, &read)
+            check_document(input, &rules, &read)
         }
-    })
+    }))
 }
 
-fn check_document(input: &Input, policy: Policy, read: &Counter) -> anyhow::Result<Outcome> {
+/// What is checked.
+struct Rules {
+    policy: Policy,
+    #[cfg(feature = "schema")]
+    schema: Option<schema::Schema>,
+}
+
+impl Rules {
+    #[cfg(feature = "schema")]
+    fn new(args: &ValidateArgs, inputs: &[Input]) -> anyhow::Result<Self> {
+        if let Some(file) = &args.schema
+            && Input::new(file) == Input::Stdin
+            && inputs.contains(&Input::Stdin)
+        {
+            anyhow::bail!("standard input cannot be the schema and a document; name a file");
+        }
+        let schema = args.schema.as_deref().map(schema::Schema::read).transpose()?;
+        Ok(Self { policy: args.policy(), schema })
+    }
+
+    #[cfg(not(feature = "schema"))]
+    fn new(args: &ValidateArgs, _: &[Input]) -> anyhow::Result<Self> {
+        Ok(Self { policy: args.policy() })
+    }
+
+    /// Whether a record that is right by itself must satisfy a schema.
+    fn has_schema(&self) -> bool {
+        #[cfg(feature = "schema")]
+        return self.schema.is_some();
+        #[cfg(not(feature = "schema"))]
+        return false;
+    }
+
+    /// Where a record does not satisfy the schema. `text` is right by itself, and all of its lines are counted.
+    #[cfg(feature = "schema")]
+    fn breaches(&self, parser: &mut Parser, text: &[u8]) -> anyhow::Result<Vec<Wrong>> {
+        let Some(schema) = &self.schema else { return Ok(Vec::new()) };
+        let record = parser.parse(text)?;
+        let mut found: Vec<_> =
+            schema.check(record)?.into_iter().map(|found| Wrong::breach(found, record.offset(), text)).collect();
+        if found.len() > schema::TOLD_MAX {
+            found.truncate(schema::TOLD_MAX);
+            found.extend(found.last().map(Wrong::and_more));
+        }
+        Ok(found)
+    }
+
+    #[cfg(not(feature = "schema"))]
+    fn breaches(&self, _: &mut Parser, _: &[u8]) -> anyhow::Result<Vec<Wrong>> {
+        Ok(Vec::new())
+    }
+}
+
+fn check_document(input: &Input, rules: &Rules, read: &Counter) -> anyhow::Result<Outcome> {
     let mut text = input.read(read)?;
     if !is_utf8(&input.name(), &text)? {
         return Ok(Outcome::BadData);
     }
     blank_mark(&mut text);
-    let Err(error) = Parser::with_policy(policy).validate(&text) else { return Ok(Outcome::Fine) };
-    let stray = usize::try_from(error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
-    output::write(line(&input.name(), &error.locate(&text), stray, None).as_bytes())?;
-    Ok(Outcome::BadData)
+    let mut parser = Parser::with_policy(rules.policy);
+    let wrong = match parser.validate(&text) {
+        Ok(()) if rules.has_schema() => rules.breaches(&mut parser, &text).with_context(|| input.name())?,
+        Ok(()) => Vec::new(),
+        Err(error) => {
+            let stray = usize::try_from(error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
+            vec![Wrong::text(error.locate(&text), stray)]
+        }
+    };
+    let mut report = Report { name: input.name(), outcome: Outcome::Fine, record_limit: None };
+    report.add(wrong, 0)?;
+    Ok(report.outcome)
 }
 
 /// Checks a document of another notation: whether it can be turned into strict JSON, which the policy allows.
@@ -153,25 +239,13 @@ fn is_utf8(name: &str, start: &[u8]) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// One line of the output: `FILE:LINE:COLUMN: message (byte N, at /path)`.
-fn line(name: &str, found: &jird::Located, stray_mark: Option<&str>, record_limit: Option<usize>) -> String {
-    let kind = found.error().kind();
-    let hint = record_limit.filter(|_| kind == ErrorKind::Size).map(record_limit_hint).unwrap_or_default();
-    let mut line = format!("{name}:{}:{}: {kind}{hint}", found.line(), found.column());
-    if let Some(mark) = stray_mark {
-        let _ = write!(line, "; {mark}");
-    }
-    let _ = writeln!(line, " {}", found.place());
-    line
-}
-
 /// A thread checks this many bytes of a file at a time.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-fn check_lines(input: &Input, args: &ValidateArgs, read: &Counter) -> anyhow::Result<Outcome> {
+fn check_lines(input: &Input, args: &ValidateArgs, rules: &Rules, read: &Counter) -> anyhow::Result<Outcome> {
     let record_limit = args.record.limit();
-    let options = lines::Options { policy: args.policy(), record_bytes_max: record_limit, ..lines::Options::default() };
-    let report = Report { name: input.name(), outcome: Outcome::Fine, record_limit };
+    let options = lines::Options { policy: rules.policy, record_bytes_max: record_limit, ..lines::Options::default() };
+    let report = Report { name: input.name(), outcome: Outcome::Fine, record_limit: Some(record_limit) };
     if let Input::Url { url, failure } = input
         && let Open::File(file) = Input::remote(url, failure.as_ref())?
     {
@@ -179,11 +253,11 @@ fn check_lines(input: &Input, args: &ValidateArgs, read: &Counter) -> anyhow::Re
         let text = Text::open(Box::new(file.reader()), Some(plain_name(url))).with_context(|| input.name())?;
         if text.compression != Compression::None {
             let text = Text::open(Box::new(read.count(file.reader())), Some(plain_name(url)));
-            return check_stream(text.with_context(|| input.name())?.into_reader(), options, report);
+            return check_stream(text.with_context(|| input.name())?.into_reader(), rules, options, report);
         }
         let start = read_start(&mut file.reader()).with_context(|| input.name())?;
         let len = file.len();
-        return check_file((read.count(file), len, start), args, options, report);
+        return check_file((read.count(file), len, start), args, (rules, options), report);
     }
     let text = input.open(read)?;
     match input {
@@ -192,22 +266,27 @@ fn check_lines(input: &Input, args: &ValidateArgs, read: &Counter) -> anyhow::Re
             let file = input::open(path)?;
             let len = file.metadata().with_context(|| input.name())?.len();
             let start = read_start(&mut &file).with_context(|| input.name())?;
-            check_file((read.count(file), len, start), args, options, report)
+            check_file((read.count(file), len, start), args, (rules, options), report)
         }
-        _ => check_stream(text.into_reader(), options, report),
+        _ => check_stream(text.into_reader(), rules, options, report),
     }
 }
 
 /// Checks lines from a stream, one after the other.
-fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Report) -> anyhow::Result<Outcome> {
+fn check_stream(
+    mut reader: impl Read,
+    rules: &Rules,
+    options: lines::Options,
+    mut report: Report,
+) -> anyhow::Result<Outcome> {
     let mut start = read_start(&mut reader).with_context(|| report.name.clone())?;
     if !is_utf8(&report.name, &start)? {
         return Ok(Outcome::BadData);
     }
     blank_mark(&mut start);
     let mut text = Cursor::new(start).chain(reader);
-    let mut reader = LineReader::new(options);
-    let read = check_part(&mut reader, Part::Stream(&mut text), |bad| report.add(bad, 0));
+    let mut reader = (LineReader::new(options), Parser::with_policy(rules.policy));
+    let read = check_part(&mut reader, rules, Part::Stream(&mut text), |bad| report.add(bad, 0));
     report.end(read)
 }
 
@@ -215,7 +294,7 @@ fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Repo
 fn check_file<F: ReadAt>(
     (file, len, start): (Counted<F>, u64, Vec<u8>),
     args: &ValidateArgs,
-    options: lines::Options,
+    (rules, options): (&Rules, lines::Options),
     mut report: Report,
 ) -> anyhow::Result<Outcome> {
     if !is_utf8(&report.name, &start)? {
@@ -224,19 +303,19 @@ fn check_file<F: ReadAt>(
     let file = Unmarked { text: file, is_marked: start.starts_with(MARK) };
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let parts = ranges(0..len, args.chunk_bytes).map(|range| (0, range));
-    let check = |reader: &mut LineReader, range| {
+    let check = |readers: &mut (LineReader, Parser), range| {
         let mut all = Vec::new();
-        let read = check_part(reader, Part::Range(&file, range), |bad| {
+        let read = check_part(readers, rules, Part::Range(&file, range), |bad| {
             all.extend(bad);
             Ok(())
         });
-        ((all, read), reader.lines())
+        ((all, read), readers.0.lines())
     };
     let (mut result, mut lines_before) = (Ok(()), 0);
     drive(
         parts,
         threads,
-        || LineReader::new(options),
+        || (LineReader::new(options), Parser::with_policy(rules.policy)),
         check,
         |(bad, read), lines| {
             result = report.add(bad, lines.start).and(read);
@@ -247,40 +326,62 @@ fn check_file<F: ReadAt>(
     report.end(result)
 }
 
-/// A bad record, with its line in the part that was read, and a note if a byte order mark is what is wrong.
-type Wrong = (jird::Located, Option<&'static str>);
-
-/// Checks a part of a text, and passes on the bad records of each piece.
+/// Checks a part of a text, and passes on what is wrong in each piece, in order.
 fn check_part(
-    reader: &mut LineReader,
+    (reader, parser): &mut (LineReader, Parser),
+    rules: &Rules,
     part: Part<'_>,
     mut each: impl FnMut(Vec<Wrong>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let found = RefCell::new(Vec::new());
+    let failed = Cell::new(None);
     let bad = |bad: &Bad<'_>, piece: &LinePiece<'_>| {
         let stray = usize::try_from(bad.error.offset()).ok().and_then(|at| stray_mark(piece.text().get(at..)?));
-        found.borrow_mut().push((piece.locate(bad), stray));
+        found.borrow_mut().push(Wrong::text(piece.locate(bad), stray));
         ControlFlow::Continue(())
     };
-    let good = |_: &lines::Match<'_, '_>, _: &LinePiece<'_>| ControlFlow::Continue(());
+    let good = |good: &lines::Match<'_, '_>, piece: &LinePiece<'_>| {
+        if !rules.has_schema() {
+            return ControlFlow::Continue(());
+        }
+        match rules.breaches(parser, good.text()) {
+            Ok(wrong) => {
+                let before = |wrong: Wrong| {
+                    let start = newline_before(piece.text(), good.offset());
+                    wrong.after(piece.lines_before(good.offset()), piece.offset(), good.offset(), start)
+                };
+                found.borrow_mut().extend(wrong.into_iter().map(before));
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failed.set(Some(error));
+                ControlFlow::Break(())
+            }
+        }
+    };
     let end = |_: &LinePiece<'_>, _| each(found.take()).map(ControlFlow::Continue);
-    reader.read(part, Counting::default(), (&Projection::new(&[]), None), good, bad, end).map(drop)
+    let read = reader.read(part, Counting::default(), (&Projection::new(&[]), None), good, bad, end).map(drop);
+    failed.into_inner().map_or(read, Err)
 }
 
-/// Prints the bad records of a text, in order.
+/// The offset of the first byte of the line that has byte `at`.
+fn newline_before(text: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1)
+}
+
+/// Prints what is wrong in a text, in order.
 struct Report {
     name: String,
     outcome: Outcome,
-    record_limit: usize,
+    /// The limit of a line, if the text is one of lines.
+    record_limit: Option<usize>,
 }
 
 impl Report {
-    /// Prints bad records of a part that has `lines_before` lines before it.
-    fn add(&mut self, bad: Vec<Wrong>, lines_before: u64) -> anyhow::Result<()> {
-        let located = |(found, stray): Wrong| {
-            line(&self.name, &found.after_lines(lines_before, 0), stray, Some(self.record_limit))
-        };
-        let words: String = bad.into_iter().map(located).collect();
+    /// Prints what is wrong in a part that has `lines_before` lines before it.
+    fn add(&mut self, wrong: Vec<Wrong>, lines_before: u64) -> anyhow::Result<()> {
+        let words: String =
+            wrong.into_iter().map(|wrong| wrong.line(&self.name, lines_before, self.record_limit)).collect();
         if !words.is_empty() {
             self.outcome = Outcome::BadData;
             output::write(words.as_bytes())?;

@@ -1,5 +1,7 @@
 //! What records hold: the fields, and the kinds of their values.
 
+mod schema;
+
 use crate::{Accumulator, Cell};
 use jird::event::{Interest, Key, Numeral, Place, Sink};
 use std::collections::HashMap;
@@ -55,7 +57,8 @@ pub struct FieldFacts {
     name: String,
     keys: Vec<Box<str>>,
     parent: usize,
-    is_element: bool,
+    /// The last key; `None` for the elements of an array, and for the record.
+    key: Option<Box<str>>,
     /// For each kind: how often it occurred, and where first.
     met: [(u64, FieldPlace); FieldKind::ALL.len()],
     present: u64,
@@ -63,6 +66,8 @@ pub struct FieldFacts {
     last_object: u64,
     seen: Accumulator,
     children: HashMap<Box<str>, usize>,
+    /// The elements, where arrays were met.
+    element: Option<usize>,
 }
 
 impl FieldFacts {
@@ -178,10 +183,7 @@ impl Fields {
 
     /// The fields, each after the field that contains it, otherwise in the order of their first occurrence.
     pub fn in_order(&self) -> Vec<&FieldFacts> {
-        let mut children = vec![Vec::new(); self.nodes.len()];
-        for (index, node) in self.nodes.iter().enumerate().skip(1) {
-            children[node.parent].push(index);
-        }
+        let children = self.children();
         let mut order = Vec::new();
         let mut next = vec![0];
         while let Some(index) = next.pop() {
@@ -193,9 +195,18 @@ impl Fields {
         order
     }
 
+    /// For each node, the fields directly in it, in the order of their first occurrence.
+    fn children(&self) -> Vec<Vec<usize>> {
+        let mut children = vec![Vec::new(); self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate().skip(1) {
+            children[node.parent].push(index);
+        }
+        children
+    }
+
     /// The number of objects that could have the field but do not.
     pub fn missing(&self, node: &FieldFacts) -> u64 {
-        if node.is_element { 0 } else { self.nodes[node.parent].met(FieldKind::Object).0 - node.present }
+        if node.key.is_none() { 0 } else { self.nodes[node.parent].met(FieldKind::Object).0 - node.present }
     }
 
     /// `FILE:LINE`, or `FILE record N` for formats without lines.
@@ -207,33 +218,37 @@ impl Fields {
         }
     }
 
-    fn child(&mut self, parent: usize, name: &str) -> Option<usize> {
-        if let Some(known) = self.nodes.get(parent)?.children.get(name) {
-            return Some(*known);
+    /// The field with this key, or of the elements, in the field `parent`. `None` if there are too many fields.
+    fn child(&mut self, parent: usize, key: Option<&str>) -> Option<usize> {
+        let outer = self.nodes.get(parent)?;
+        let known = key.map_or(outer.element, |key| outer.children.get(key).copied());
+        if known.is_some() {
+            return known;
         }
         if self.nodes.len() > FIELDS_MAX {
             return None;
         }
-        let (around, is_element) = (&self.nodes[parent].name, name == ELEMENT);
-        let full = match (parent, is_element) {
-            (_, true) => format!("{around}[]"),
-            (0, false) => plain(name),
-            (_, false) => format!("{around}.{}", plain(name)),
+        let full = match (parent, key) {
+            (_, None) => format!("{}[]", outer.name),
+            (0, Some(key)) => plain(key),
+            (_, Some(key)) => format!("{}.{}", outer.name, plain(key)),
         };
-        let outer = &self.nodes[parent];
-        let keys = match (is_element, parent > 0 && outer.keys.is_empty()) {
-            (false, false) => outer.keys.iter().cloned().chain([name.into()]).collect(),
+        let keys = match (key, parent > 0 && outer.keys.is_empty()) {
+            (Some(key), false) => outer.keys.iter().cloned().chain([key.into()]).collect(),
             _ => Vec::new(),
         };
-        self.nodes.push(FieldFacts { name: full, keys, parent, is_element, ..FieldFacts::default() });
-        let index = self.nodes.len() - 1;
-        self.nodes[parent].children.insert(name.into(), index);
+        let index = self.nodes.len();
+        self.nodes.push(FieldFacts { name: full, keys, parent, key: key.map(Into::into), ..FieldFacts::default() });
+        match key {
+            Some(key) => _ = self.nodes[parent].children.insert(key.into(), index),
+            None => self.nodes[parent].element = Some(index),
+        }
         Some(index)
     }
 
     fn value(&mut self, kind: FieldKind, cell: Option<Cell<'_>>) {
         if let Some((array, None)) = self.open.last() {
-            let Some(element) = self.child(*array, ELEMENT) else {
+            let Some(element) = self.child(*array, None) else {
                 self.beyond += 1;
                 self.node = NOWHERE;
                 return;
@@ -257,9 +272,6 @@ impl Fields {
         self.open.push((self.node, object));
     }
 }
-
-/// The child name for the elements of an array. No real key equals it.
-const ELEMENT: &str = "[]\0";
 
 /// The node of a value that is not counted.
 const NOWHERE: usize = usize::MAX;
@@ -289,7 +301,7 @@ impl Sink for Fields {
 
     fn key(&mut self, key: Key<'_>) -> Result<Interest, Infallible> {
         let Some(&(object, Some(number))) = self.open.last() else { return Ok(Interest::Skip) };
-        let child = if object == NOWHERE { None } else { self.child(object, key.text()) };
+        let child = if object == NOWHERE { None } else { self.child(object, Some(key.text())) };
         let Some(child) = child else {
             self.beyond += 1;
             return Ok(Interest::Skip);
