@@ -18,6 +18,8 @@ pub(super) struct Cost {
 
 /// The maximum of [`Cost::looks`].
 const LOOKS_MAX: u64 = 100_000;
+/// The maximum of [`Cost::depth`]: compiling a longer chain of references takes more than linear time.
+const DEPTH_MAX: usize = 5_000;
 
 /// The greatest depth and the greatest number of looks of all parts of a schema.
 ///
@@ -108,6 +110,9 @@ impl<'s> Parts<'s> {
                 "the schema at `{}` checks one value more than {LOOKS_MAX} times",
                 shown_pointer(&self.all[index].pointer)
             );
+        }
+        if cost.depth > DEPTH_MAX {
+            bail!("the schema has a chain of more than {DEPTH_MAX} references for one value");
         }
         known[index] = State::Done(cost);
         Ok(cost)

@@ -25,6 +25,8 @@ use std::sync::Arc;
 enum Media {
     Json,
     Lines,
+    /// A JSON Patch (RFC 6902).
+    Patch,
 }
 
 /// Answers a request that changes rows.
@@ -58,6 +60,10 @@ pub(crate) async fn change(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "this method takes one object as application/json",
         ));
+    }
+    if media == Media::Patch && (method != Method::PATCH || wanted.id.is_none() || !wanted.parameters.is_empty()) {
+        let detail = "application/json-patch+json is for PATCH of one row, by its path and without parameters";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
     // Wrong conditions are reported before the body is awaited.
     let ask = wanted.ask()?;
@@ -105,6 +111,7 @@ fn media(headers: &HeaderMap) -> Result<Media, Problem> {
     match negotiation::media(headers).as_str() {
         "application/json" | "application/merge-patch+json" => Ok(Media::Json),
         "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Media::Lines),
+        "application/json-patch+json" => Ok(Media::Patch),
         _ => unsupported("bodies are application/json or application/x-ndjson"),
     }
 }
@@ -137,6 +144,7 @@ fn write(
             writer.insert(table, (&ask, &input), conflict, terms, turn)
         }
         (&Method::PUT, Some(id)) => writer.put(table, (id, &ask), body, terms, turn),
+        (&Method::PATCH, _) if media == Media::Patch => writer.patch(table, &ask, body, terms, turn),
         (&Method::PATCH, _) => writer.update(table, &ask, body, terms, turn),
         (&Method::DELETE, _) => writer.delete(table, &ask, terms, turn),
         _ => Err(Problem::method("GET, HEAD, POST, PATCH, DELETE")),

@@ -16,6 +16,7 @@ use crate::tables::returned::{self, Changed, Returned, none, one};
 use hyper::StatusCode;
 use jird::event::filter::Project;
 use jird::event::{self, Failure, JsonSource, Sink};
+use jird::patch::{PatchError, PatchErrorKind};
 use jird_formats::sqlite::{SqliteSink, open, quote};
 use jird_formats::{Cell, Row};
 use rusqlite::config::DbConfig;
@@ -209,25 +210,29 @@ impl Writer {
         let mut conn = self.hold(turn)?;
         let transaction = begin(&mut conn)?;
         check(&transaction, ask, terms)?;
-        let new = match meant(&transaction, table, ask, &body.columns, &body.row)? {
-            Meant::None => None,
-            Meant::One(new) => Some(new),
-            Meant::Several => Some(body.all()),
+        let written = body.update(&transaction, ask, terms)?;
+        commit(transaction)?;
+        Ok(written)
+    }
+
+    /// Applies a JSON Patch (RFC 6902) to the row that is asked for, which is an object of its columns. What the patch
+    /// removes becomes null.
+    pub(crate) fn patch(
+        &self,
+        table: &Table,
+        ask: &Ask<'_>,
+        patch: &[u8],
+        terms: &Terms,
+        turn: &Turn,
+    ) -> Result<Written, Problem> {
+        let mut conn = self.hold(turn)?;
+        let transaction = begin(&mut conn)?;
+        check(&transaction, ask, terms)?;
+        let row = returned::current(&transaction, ask)?.ok_or_else(|| Problem::not_one(0))?;
+        let Some(changes) = patched(&row, patch)? else {
+            return Ok(Written { rows: 1, text: terms.rows.map(|_| row), ..Written::default() });
         };
-        let written = match new {
-            None => Written { text: terms.rows.map(none).transpose()?, ..Written::default() },
-            // It is there, and is as it shall be.
-            Some(new) if new.is_empty() => {
-                let text = terms.rows.map(|format| one(&transaction, ask, format)).transpose()?;
-                Written { rows: 1, text, ..Written::default() }
-            }
-            Some(new) => {
-                let mut rows = terms.rows.map(Returned::new);
-                let count = body.set(&transaction, ask, &new, rows.as_mut())?;
-                let text = rows.map(Returned::text).transpose()?;
-                Written { rows: count, text, ..Written::default() }
-            }
-        };
+        let written = RowValues::new(table, &changes)?.update(&transaction, ask, terms)?;
         commit(transaction)?;
         Ok(written)
     }
@@ -317,6 +322,29 @@ impl<'t> RowValues<'t> {
         quote(self.table.info.columns()[self.columns[place]].name())
     }
 
+    /// Sets all of its values in the rows that are asked for. A single row keeps the values that it has already.
+    fn update(&self, conn: &Connection, ask: &Ask<'_>, terms: &Terms) -> Result<Written, Problem> {
+        let new = match meant(conn, self.table, ask, &self.columns, &self.row)? {
+            Meant::None => None,
+            Meant::One(new) => Some(new),
+            Meant::Several => Some(self.all()),
+        };
+        match new {
+            None => Ok(Written { text: terms.rows.map(none).transpose()?, ..Written::default() }),
+            // It is there, and is as it shall be.
+            Some(new) if new.is_empty() => {
+                let text = terms.rows.map(|format| one(conn, ask, format)).transpose()?;
+                Ok(Written { rows: 1, text, ..Written::default() })
+            }
+            Some(new) => {
+                let mut rows = terms.rows.map(Returned::new);
+                let count = self.set(conn, ask, &new, rows.as_mut())?;
+                let text = rows.map(Returned::text).transpose()?;
+                Ok(Written { rows: count, text, ..Written::default() })
+            }
+        }
+    }
+
     /// Sets the values at these places in the rows that are asked for.
     fn set(
         &self,
@@ -367,6 +395,45 @@ impl<'t> RowValues<'t> {
             bound.map_err(|error| Problem::of_writing(&error))?;
         }
         execute(&mut statement, (places.len() + 1, values), ask, returned)
+    }
+}
+
+/// The members that a JSON Patch changes in a row, as an object; `None` if there are none.
+fn patched(row: &[u8], patch: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
+    let edited = jird::patch::apply(row, patch).map_err(|error| of_patch(&error, patch))?;
+    let wrong = |_| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the patched row cannot be read");
+    let (old, new) = (jird::parse(row).map_err(wrong)?, jird::parse(&edited).map_err(wrong)?);
+    if new.root().kind() != jird::Kind::Object {
+        return Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "the patch makes something else of the row than an object",
+        ));
+    }
+    let mut changes = Vec::new();
+    jird::hooks::write_object(&mut changes, |object| {
+        for (key, value) in new.root().entries() {
+            let key = key.as_str().unwrap_or_default();
+            if old.root().get(&key).is_none_or(|old| old.raw() != value.raw()) {
+                object.raw(&key, value.raw());
+            }
+        }
+        for (key, _) in old.root().entries() {
+            let key = key.as_str().unwrap_or_default();
+            if new.root().get(&key).is_none() {
+                object.raw(&key, b"null");
+            }
+        }
+    });
+    Ok((changes.len() > b"{}".len()).then_some(changes))
+}
+
+/// 400 for what is no patch, 409 for a `test` that fails, 422 for a patch that does not fit the row.
+fn of_patch(error: &PatchError, patch: &[u8]) -> Problem {
+    match (error.kind(), error.text_error()) {
+        (_, Some(error)) => Problem::of_body(error, patch),
+        (PatchErrorKind::Malformed | PatchErrorKind::Pointer, _) => Problem::bad(error.to_string()),
+        (PatchErrorKind::Test, _) => Problem::new(StatusCode::CONFLICT, error.to_string()),
+        _ => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
     }
 }
 

@@ -272,3 +272,45 @@ fn writes_wait_for_others_and_readers_do_not() {
         write.join().unwrap().is(201);
     });
 }
+
+#[test]
+fn a_json_patch_changes_one_row() {
+    const PATCH: (&str, &str) = ("Content-Type", "application/json-patch+json");
+    let service = Service::new();
+    service
+        .json("POST", "/tasks", r#"{"id": 9, "title": "a", "tags": {"b": [1.50, 2], "c": "x"}, "note": "AP8="}"#)
+        .is(201);
+    let patch = |target: &str, patch: &str| service.send("PATCH", target, &[PATCH, WHOLE], patch.as_bytes());
+    let told = patch(
+        "/tasks/9",
+        r#"[{"op": "test", "path": "/title", "value": "a"}, {"op": "add", "path": "/tags/b/-", "value": 3},
+            {"op": "replace", "path": "/done", "value": true}, {"op": "remove", "path": "/note"}]"#,
+    );
+    assert_eq!(told.is(200).tree(), service.get("/tasks/9").is(200).tree());
+    assert_eq!(service.count("select count(*) from tasks where id = 9 and done and note is null"), 1);
+    // What the patch does not touch keeps its text.
+    assert_eq!(service.count(r#"select count(*) from tasks where tags = '{"b":[1.50,2,3],"c":"x"}'"#), 1);
+    let before = service.get("/tasks/9").text().to_owned();
+    for (target, body, status, why) in [
+        ("/tasks/9", r#"[{"op": "test", "path": "/title", "value": "b"}]"#, 409, "the test wants"),
+        ("/tasks/9", r#"[{"op": "remove", "path": "/nowhere"}]"#, 422, "nothing at /nowhere"),
+        ("/tasks/9", r#"[{"op": "add", "path": "/nowhere", "value": 1}]"#, 400, "nowhere"),
+        ("/tasks/9", r#"[{"op": "replace", "path": "", "value": [1]}]"#, 422, "object"),
+        ("/tasks/9", r#"[{"op": "replace", "path": "/title", "value": null}]"#, 422, "title"),
+        ("/tasks/9", r#"[{"op": "sing", "path": "/title"}]"#, 400, "sing"),
+        ("/tasks/9", r#"[{"op": "#, 400, "line 1"),
+        ("/tasks/9", r#"{"title": "b"}"#, 400, ""),
+        ("/tasks/99", "[]", 404, ""),
+        ("/tasks?id=eq.9", "[]", 415, "one row"),
+        ("/tasks/9?select=id", "[]", 415, "one row"),
+    ] {
+        let answer = patch(target, body);
+        assert!(answer.status == status && answer.text().contains(why), "{target} {body}: {answer:?}");
+    }
+    service.send("PUT", "/tasks/9", &[PATCH], b"[]").is(415);
+    service.send("POST", "/tasks", &[PATCH], b"[]").is(415);
+    assert_eq!(patch("/tasks/9", "[]").is(200).text(), before);
+    assert_eq!(service.get("/tasks/9").text(), before);
+    let changed = ("If-Match", "\"other\"");
+    service.send("PATCH", "/tasks/9", &[PATCH, changed], b"[]").is(412);
+}
