@@ -147,6 +147,7 @@ fn with_files() -> Folder {
         .with("old.json", "[{\"user\":\"Ada\"}]")
         .with("data.json", r#"{"a/b":[1,2.50]}"#)
         .with("pretty.json", "{\n  \"a\": 1\n}\n")
+        .with("events.schema.json", "{\"type\":\"object\"}")
         .with("settings.json5", "{theme: 'dark', /* new */}")
         .with("settings.jsonc", "{\"theme\": \"dark\", /* new */}")
         .with("user.json", r#"{"name":"Ada"}"#)

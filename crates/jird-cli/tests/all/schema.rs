@@ -45,10 +45,10 @@ fn every_record_satisfies_the_schema_that_describes_it() {
             all.extend([&record, "\n"]);
             all
         });
-        std::fs::write(folder.path("a.ndjson"), lines).unwrap();
+        std::fs::write(folder.0.join("a.ndjson"), lines).unwrap();
         let described = folder.jird("describe", &["--schema", "a.ndjson"], b"");
         assert_eq!(described.status.code(), Some(0), "{}", words(&described));
-        std::fs::write(folder.path("s.json"), described.stdout).unwrap();
+        std::fs::write(folder.0.join("s.json"), described.stdout).unwrap();
         let checked = folder.jird("validate", &["--schema", "s.json", "a.ndjson"], b"");
         assert_eq!(checked.status.code(), Some(0), "seed {seed}: {}", String::from_utf8_lossy(&checked.stdout));
     }
@@ -135,7 +135,7 @@ fn a_hostile_schema_ends_with_an_error_in_bounded_time() {
     let folder = Folder::new("schema-hostile");
     for (schema, record, said, code) in cases {
         let start = Instant::now();
-        std::fs::write(folder.path("s.json"), schema).unwrap();
+        std::fs::write(folder.0.join("s.json"), schema).unwrap();
         let output = folder.jird("validate", &["--schema", "s.json"], record.as_bytes());
         let all = words(&output) + &String::from_utf8_lossy(&output.stdout);
         let brief: String = schema.chars().take(80).collect();

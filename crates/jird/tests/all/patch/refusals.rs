@@ -135,8 +135,8 @@ fn many_operations_in_one_place_take_about_linear_time() {
     patch.push(']');
     let edited = patch::apply(br#"{"a":[],"o":{}}"#, patch.as_bytes()).unwrap();
     let edited = jird::parse(&edited).unwrap();
-    assert_eq!(edited.root().get("a").map(|a| a.len()), Some(100_000));
-    assert_eq!(edited.root().get("o").map(|o| o.len()), Some(100_000));
+    assert_eq!(edited.root().get("a").map(jird::Value::len), Some(100_000));
+    assert_eq!(edited.root().get("o").map(jird::Value::len), Some(100_000));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn looked_into(subject: &Expr, step_or_path: &Expr) -> Result<Expr, Error> {
     }
 }
 
-/// `json_extract(subject, path)`, whose path may have the forms of DuckDB, SQLite and MySQL, and that of JSONPath.
+/// `json_extract(subject, path)`, whose path may have the forms of other databases, and that of JSONPath.
 fn extracted(subject: &Expr, path: &Expr) -> Result<Expr, Error> {
     match (steps(path), text(path)) {
         (Err(_), Some(path)) if path.starts_with('$') => found(subject, &path),
