@@ -202,7 +202,7 @@ mod tests {
         check(r#"{"type":"object"}"#, Some((1, 1)));
         check(r#"{"properties":{"a":{"properties":{"b":{}}}}}"#, Some((1, 1)));
         check(r##"{"$defs":{"a":{"not":{}}},"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]}"##, Some((4, 7)));
-        check(r##"{"$id":"http://x/y","$defs":{"a b":{"$anchor":"n"}},"$ref":"y#/$defs/a%20b"}"##, Some((2, 2)));
+        check(r#"{"$id":"http://x/y","$defs":{"a b":{"$anchor":"n"}},"$ref":"y#/$defs/a%20b"}"#, Some((2, 2)));
         check(r##"{"$defs":{"a":{"$anchor":"n"}},"items":{"$ref":"#n"}}"##, Some((2, 2)));
         check(r##"{"items":{"$ref":"#"}}"##, Some((2, 2)));
     }

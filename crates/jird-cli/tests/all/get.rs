@@ -17,7 +17,7 @@ fn every_value_that_a_path_finds_is_printed_as_it_stands() {
     check(
         &["get", "--paths", "$..id"],
         TEXT,
-        concat!("$['items'][0]['id']\t1.50\n$['items'][1]['id']\t2\n$['items'][1]['sub']['id']\t[3, 4]\n"),
+        "$['items'][0]['id']\t1.50\n$['items'][1]['id']\t2\n$['items'][1]['sub']['id']\t[3, 4]\n",
         0,
     );
     check(&["get", "--paths", "--raw", "$.items[-1].name"], TEXT, "$['items'][1]['name']\tb\n", 0);
