@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jird::lenient::{Allow, Leniency, LenientError, to_strict};
 use std::borrow::Cow;
 
-/// What is read beside strict JSON.
+/// What is read besides strict JSON.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct LenientArgs {
     /// What the documents are written in

@@ -12,7 +12,7 @@ use std::path::Path;
 /// takes its place. A compressed file stays compressed.
 ///
 /// # Errors
-/// If the input is no file of this machine; otherwise those of [`each`], of `edit` and of writing.
+/// The input must be a file of this machine. Otherwise, errors of [`each`], of `edit` and of writing.
 pub(crate) fn rewrite(
     input: &Input,
     lines: bool,

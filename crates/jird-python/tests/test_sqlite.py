@@ -92,6 +92,10 @@ def test_other_classes_and_rows(tmp_path):
     slotted.a = "x"
     assert jird.Sqlite(path).table(Slotted).insert([slotted]) == 1
     assert jird.Sqlite(path).table(Entry).columns == ["@at"]
+    renamed = jird.rename("camel")(dataclasses.make_dataclass("Renamed", [("unit_price", float), ("name", str)]))
+    prices = jird.Sqlite(path).table(renamed)
+    assert prices.columns == ["unitPrice", "name"] and prices.insert([renamed(1.5, "a")]) == 1
+    assert rows(path, "select unitPrice, name from Renamed") == [(1.5, "a")]
     for row in [(1,), {"x": 1, "z": 2}, {"x": 1}, object(), (2**64, 1), ("\ud800", 1)]:
         with pytest.raises((ValueError, AttributeError, sqlite3.DatabaseError)):
             table.insert([(7, 8), row])

@@ -305,11 +305,13 @@ struct Tidy {
     upkeep: Arc<Mutex<Upkeep>>,
     next: Instant,
     work: Option<JoinHandle<Result<Compacted, Error>>>,
+    /// Removing old events failed the last time.
+    has_failed: bool,
 }
 
 impl Tidy {
     fn new(upkeep: Upkeep) -> Self {
-        Self { upkeep: Arc::new(Mutex::new(upkeep)), next: Instant::now(), work: None }
+        Self { upkeep: Arc::new(Mutex::new(upkeep)), next: Instant::now(), work: None, has_failed: false }
     }
 
     fn look(&mut self, writer: &Writer) {
@@ -328,14 +330,17 @@ impl Tidy {
             None => (),
         }
         let mut upkeep = self.upkeep.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = upkeep.retain() {
-            tell("old events stay for now", error);
+        let mut removed = upkeep.retain().map(drop);
+        if removed.is_ok() && upkeep.is_deletion_due() {
+            // Events in logs are deleted by not going into spans.
+            removed = writer.seal();
         }
-        if upkeep.is_deletion_due() {
-            // Those in logs are deleted by not going into spans.
-            if let Err(error) = writer.seal() {
-                return tell("removed events are not deleted yet", error);
-            }
+        let had_failed = std::mem::replace(&mut self.has_failed, removed.is_err());
+        // What fails each minute is told once.
+        if let Err(error) = removed
+            && !had_failed
+        {
+            tell("old events stay for now", error);
         }
         drop(upkeep);
         let upkeep = Arc::clone(&self.upkeep);

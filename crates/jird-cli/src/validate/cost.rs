@@ -43,7 +43,7 @@ enum State {
     Done(Cost),
 }
 
-/// All objects of a schema, of which any may be a schema of its own.
+/// All objects of a schema. Any of them may be a schema itself.
 #[derive(Default)]
 struct Parts<'s> {
     all: Vec<Part<'s>>,

@@ -1,4 +1,4 @@
-//! `jird validate --schema`: records beside a JSON Schema.
+//! `jird validate --schema`: checks records by a JSON Schema.
 //!
 //! The crate `jsonschema` compiles the schema once, and walks over a [`Tree`] of each record. Its walk is recursive and
 //! follows what the schema says, so this module bounds it: by what the schema may cost ([`cost`](super::cost)), by fuel
@@ -65,7 +65,7 @@ impl Schema {
         if text.len() > SCHEMA_BYTES_MAX {
             bail!("{}: this schema is larger than {SCHEMA_BYTES_MAX} bytes", input.name());
         }
-        // Exit code 1 means that the data is not as the schema asks, so this is no bad data.
+        // Not `BadData`: its exit code 1 would mean that a record breaks the schema.
         let policy = Policy { numbers: Numbers::Machine, duplicates: Duplicates::Refuse, depth_max: SCHEMA_DEPTH_MAX };
         Parser::with_policy(policy).validate(&text).map_err(|error| anyhow!("{}", input.wrong(&error, &text)))?;
         let schema = jird::from_slice(&text)?;

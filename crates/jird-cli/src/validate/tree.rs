@@ -100,7 +100,7 @@ pub(super) fn with_fuel<T>(fuel: u64, walk: impl FnOnce() -> T) -> Option<T> {
     (FUEL.get() > 0).then_some(result)
 }
 
-/// What is seen when there is no fuel.
+/// Stands for every value when the fuel is used up.
 static NOTHING: Tree<'static> = Tree::Null;
 
 /// Looks at a value.

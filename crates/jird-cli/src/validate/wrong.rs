@@ -49,7 +49,7 @@ impl Wrong {
     }
 
     /// The place in a piece that begins at `base`: the record is at `at` there, in the line that begins at
-    /// `line_start`, with so many lines before it. A bad text is located there already.
+    /// `line_start`, which has `lines_before` lines before it. A bad text is located there already.
     pub(super) fn after(self, lines_before: u64, base: u64, at: usize, line_start: usize) -> Self {
         match self {
             #[cfg(feature = "schema")]

@@ -50,6 +50,17 @@ impl Folder {
         child.wait_with_output().unwrap()
     }
 
+    /// Runs a command, which must print this and end with this code. What it said; a command that is well says nothing.
+    #[track_caller]
+    pub(crate) fn prints(&self, arguments: &[&str], input: impl AsRef<[u8]>, printed: &str, code: i32) -> String {
+        let output = self.jird(arguments[0], &arguments[1..], input.as_ref());
+        let said = words(&output);
+        let found = String::from_utf8(output.stdout).unwrap();
+        assert_eq!((found.as_str(), output.status.code()), (printed, Some(code)), "{arguments:?} said {said:?}");
+        assert!(code != 0 || said.is_empty(), "{said}");
+        said
+    }
+
     /// Runs it and wants it to be well; what it printed.
     pub(crate) fn fine(&self, args: &[&str]) -> String {
         let output = self.run(args);

@@ -13,7 +13,7 @@ impl Dice {
         (self.0 >> 33) % sides
     }
 
-    /// Some JSON, nested up to so many levels.
+    /// Some JSON, nested up to `levels` levels.
     fn value(&mut self, levels: u64) -> String {
         const SCALARS: [&str; 10] =
             ["null", "true", "0", "-0", "18446744073709551617", "1e400", "0.1", "1.0", "\"x\\u0000\"", "\"é\""];

@@ -9,7 +9,8 @@ import threading
 import typing
 import uuid
 
-from . import _jird, _types
+from . import _annotations, _jird, _types
+from ._rename import RENAMED
 from ._writer import Writer
 
 __all__ = ["Sqlite"]
@@ -54,21 +55,23 @@ class Sqlite:
     def table(self, type, name=None, *, key=()):
         """The table for a class, with a column for each of its fields; created if the database has no table of this name.
 
-        type    a dataclass, TypedDict, NamedTuple, Struct or other class with annotations, as `loads` takes it
+        type    a dataclass, TypedDict, NamedTuple, Struct or other class with annotations, as `loads` takes it. Columns
+                have the names of the fields, or the keys that jird.Key or jird.rename give them
         name    of the table; default: that of the class
         key     the columns of the primary key: one integer column becomes the row number
 
         int and bool are INTEGER, float is REAL, str, dates, times and UUID are TEXT, bytes are BLOB; lists, dicts and
         classes are TEXT with JSON. A field that may be None is a column that may be NULL.
         """
-        hints = _types._hints(type, type, {})
+        hints = _annotations.hints_of(type, type, {})
         fields = getattr(type, "__struct_fields__", None) or getattr(type, "_fields", None) or list(hints)
         columns, names = [], []
         for field in fields:
             wanted = hints.get(field, typing.Any)
-            if "ClassVar" in _types._wrappers(wanted):
+            if "ClassVar" in _annotations.wrappers(wanted):
                 continue
-            column = next((key.name for key in _types._metadata(wanted) if isinstance(key, _types.Key)), field)
+            named = getattr(type, RENAMED, {}).get(field, field)
+            column = next((key.name for key in _annotations.metadata(wanted) if isinstance(key, _types.Key)), named)
             columns.append((column, *_stored(wanted)))
             names.append(sys.intern(field))
         if not columns:
@@ -155,7 +158,7 @@ def _stored(wanted):
     origin = typing.get_origin(wanted)
     if origin is typing.Annotated:
         return _stored(wanted.__origin__)
-    if origin in _types._WRAPPERS:
+    if origin in _annotations.WRAPPERS:
         return _stored(typing.get_args(wanted)[0])
     if hasattr(wanted, "__supertype__"):
         return _stored(wanted.__supertype__)

@@ -14,6 +14,7 @@ import types
 import typing
 import uuid
 
+from ._annotations import WRAPPERS, bound, closed, hints_of, metadata, name_of, without_wrappers, wrappers
 from ._lax import LAX, LAX_NAMES as _LAX_NAMES
 from ._limits import limits as _limits
 from ._rename import RENAMED
@@ -82,7 +83,7 @@ class Key:
 
     def __init__(self, name):
         if not isinstance(name, str):
-            raise TypeError(f"a key is a str, not {_name(type(name))}")
+            raise TypeError(f"a key is a str, not {name_of(type(name))}")
         self.name = name
 
     def __repr__(self):
@@ -120,9 +121,9 @@ def keys(cls):
 
     renamed = getattr(cls, RENAMED, {})
     try:
-        hints = _hints(cls, cls, {})
+        hints = hints_of(cls, cls, {})
     except TypeError:
-        # Annotations that only a type checker can evaluate are no reason not to write an object.
+        # Only a type checker can evaluate the annotations. The object is written all the same.
         hints = {}
     names = [field.name for field in dataclasses.fields(cls)]
     pairs = [(name, _key(hints.get(name)) or renamed.get(name, name)) for name in names]
@@ -191,7 +192,7 @@ class _Compiler:
         if origin is not None:
             return self.generic(wanted, origin, args, index)
         if isinstance(wanted, typing.TypeVar):
-            return self.make(_bound(wanted), index)
+            return self.make(bound(wanted), index)
         if hasattr(wanted, "__supertype__"):
             return self.make(wanted.__supertype__, index)
         if type(wanted).__name__ == "TypeAliasType":
@@ -230,7 +231,7 @@ class _Compiler:
         if origin is typing.Annotated:
             limits = [limit for found in wanted.__metadata__ for limit in _limits(found)]
             return self.limited(wanted.__origin__, limits, index) if limits else self.make(wanted.__origin__, index)
-        if origin in _WRAPPERS:
+        if origin in WRAPPERS:
             return self.make(args[0], index)
         if origin is typing.Literal:
             return self.choice(index, [(_literal(value), value) for value in args], None)
@@ -246,10 +247,10 @@ class _Compiler:
             key, value = args or (typing.Any, typing.Any)
             key_index = self.strictly(key)
             if (self.plain(key_index) or ("",))[0] not in _KEYS:
-                raise TypeError(f"a key of a dict cannot be {_name(key)}: JSON's keys are strings")
+                raise TypeError(f"a key of a dict cannot be {name_of(key)}: JSON's keys are strings")
             return ("dict", key_index, self.index(value))
         if type(origin).__name__ == "TypeAliasType":
-            return self.make(_closed(origin.__value__, dict(zip(origin.__type_params__, args))), index)
+            return self.make(closed(origin.__value__, dict(zip(origin.__type_params__, args))), index)
         if isinstance(origin, type):
             return self.of_class(origin, dict(zip(getattr(origin, "__parameters__", ()), args)), index)
         raise _unsupported(wanted)
@@ -261,23 +262,23 @@ class _Compiler:
 
     def hooked(self, wanted, index):
         """What the caller's function makes of any value. It gets the type itself, without what stands around it."""
-        wanted = _without_wrappers(wanted)
+        wanted = without_wrappers(wanted)
         hook, kind = self.hook, typing.get_origin(wanted) or wanted
 
         def convert(value):
             made = hook(wanted, value)
             if isinstance(kind, type) and not isinstance(made, kind):
-                raise TypeError(f"dec_hook returned {_name(type(made))}, and not {_name(wanted)}")
+                raise TypeError(f"dec_hook returned {name_of(type(made))}, and not {name_of(wanted)}")
             return made
 
-        step = self.converted(typing.Any, convert, _name(wanted), index)
+        step = self.converted(typing.Any, convert, name_of(wanted), index)
         self.fallbacks[index] = len(LAX)
         return step
 
     def limited(self, wanted, limits, index):
         inner = self.index(wanted)
         if self.kinds[inner] is None:
-            raise TypeError(f"{_name(wanted)} has limits within itself")
+            raise TypeError(f"{name_of(wanted)} has limits within itself")
         self.kinds[index] = self.kinds[inner]
         is_lenient = self.steps[inner] is not None and self.plain(inner)[0] in ("union", "any")
         return ("limited", inner, limits, is_lenient)
@@ -323,7 +324,7 @@ class _Compiler:
         for member in members:
             found = self.index(member)
             if found == index or self.kinds[found] is None:
-                raise TypeError(f"{_name(wanted)} is a member of itself")
+                raise TypeError(f"{name_of(wanted)} is a member of itself")
             step = self.steps[found]
             # A union in a union, which an alias or NewType hid.
             nested = step[2] if step is not None and step[0] == "union" else [found]
@@ -341,7 +342,7 @@ class _Compiler:
             takers.sort(key=self.rank)
             by_kind.append(takers)
         # The tags of objects and arrays are found when the fields of all of them are known.
-        return ("union", by_kind, indexes, None, _name(wanted), None)
+        return ("union", by_kind, indexes, None, name_of(wanted), None)
 
     def rank(self, index):
         step = self.plain(index)
@@ -423,7 +424,7 @@ class _Compiler:
         scalars = (str, int, float, bool, type(None))
         known = [pair for pair in dict((id(pair[1]), pair) for pair in members).values() if type(pair[0]) in scalars]
         if not known and not has_own:
-            raise TypeError(f"no member of {_name(cls)} has a value that JSON can have")
+            raise TypeError(f"no member of {name_of(cls)} has a value that JSON can have")
         return self.choice(index, known, cls if has_own else None)
 
     def field(self, wanted, name, attribute, kind=_REQUIRED, default=None):
@@ -433,7 +434,7 @@ class _Compiler:
         keys = [key for key, *_ in fields]
         for key in keys:
             if keys.count(key) > 1:
-                raise TypeError(f"two fields of {_name(cls)} have the key {key!r}")
+                raise TypeError(f"two fields of {name_of(cls)} have the key {key!r}")
         if how == "attributes" and _has_slots(cls, fields):
             how = "slots"
         is_quiet = how in ("dict", "tuple", "slots", "attributes") and not has_post and not hasattr(cls, "__del__")
@@ -445,18 +446,18 @@ class _Compiler:
         return ("object", how, cls, fields, has_post, is_closed, is_array, cls.__name__, is_quiet)
 
     def of_typed_dict(self, cls, variables):
-        hints = _hints(cls, cls, variables)
+        hints = hints_of(cls, cls, variables)
         fields = []
         for name, wanted in hints.items():
             kind = _REQUIRED if name in cls.__required_keys__ else _OMITTED
             # What `from __future__ import annotations` hid from the class.
-            for wrapper in _wrappers(wanted):
+            for wrapper in wrappers(wanted):
                 kind = {"NotRequired": _OMITTED, "Required": _REQUIRED}.get(wrapper, kind)
             fields.append(self.field(wanted, name, name, kind))
         return self.object("dict", cls, fields)
 
     def of_named_tuple(self, cls, variables):
-        hints = _hints(cls, cls, variables)
+        hints = hints_of(cls, cls, variables)
         defaults = cls._field_defaults
         fields = []
         for name in cls._fields:
@@ -468,7 +469,7 @@ class _Compiler:
     def of_struct(self, cls, variables):
         import msgspec
 
-        hints, config, fields = _hints(cls, cls, variables), cls.__struct_config__, []
+        hints, config, fields = hints_of(cls, cls, variables), cls.__struct_config__, []
         if config.tag is not None:
             # The tag is checked, and no attribute.
             fields.append(self.field(typing.Literal[config.tag], config.tag_field, None, _OMITTED))
@@ -487,7 +488,7 @@ class _Compiler:
     def of_data_class(self, cls, variables):
         import dataclasses
 
-        hints, missing, fields = _hints(cls, cls, variables), dataclasses.MISSING, []
+        hints, missing, fields = hints_of(cls, cls, variables), dataclasses.MISSING, []
         keys = getattr(cls, RENAMED, {})
         is_direct = (
             _is_generated(cls.__init__)
@@ -522,7 +523,7 @@ class _Compiler:
                 has_default = found.default is not missing or found.default_factory is not missing
                 wanted = hints[name]
                 if isinstance(wanted, dataclasses.InitVar):
-                    wanted = _closed(wanted.type, variables)
+                    wanted = closed(wanted.type, variables)
                 fields.append(self.field(wanted, keys.get(name, name), name, _OMITTED if has_default else _REQUIRED))
         return self.object("call", cls, fields)
 
@@ -530,11 +531,11 @@ class _Compiler:
         if cls.__init__ is not object.__init__ or cls.__new__ is not object.__new__:
             return self.of_call(cls, variables)
         if inspect.isabstract(cls):
-            raise TypeError(f"{_name(cls)} is abstract")
-        hints, fields = _hints(cls, cls, variables), []
+            raise TypeError(f"{name_of(cls)} is abstract")
+        hints, fields = hints_of(cls, cls, variables), []
         for name in dict.fromkeys([*hints, *_slots(cls)]):
             wanted = hints.get(name, typing.Any)
-            if "ClassVar" in _wrappers(wanted):
+            if "ClassVar" in wrappers(wanted):
                 continue
             default = inspect.getattr_static(cls, name, _MISSING)
             if default is _MISSING or isinstance(default, types.MemberDescriptorType):
@@ -551,17 +552,17 @@ class _Compiler:
         function = cls.__init__ if cls.__init__ is not object.__init__ else cls.__new__
         if not isinstance(function, types.FunctionType):
             raise _unsupported(cls)
-        hints = {**_hints(cls, cls, variables), **_hints(function, cls, variables)}
+        hints = {**hints_of(cls, cls, variables), **hints_of(function, cls, variables)}
         fields = []
         for parameter in list(inspect.signature(function).parameters.values())[1:]:
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
             if parameter.kind is parameter.POSITIONAL_ONLY:
-                raise TypeError(f"{_name(cls)} takes {parameter.name!r} only by its position")
+                raise TypeError(f"{name_of(cls)} takes {parameter.name!r} only by its position")
             kind = _REQUIRED if parameter.default is parameter.empty else _OMITTED
             wanted = hints.get(parameter.name, typing.Any)
             if type(wanted).__name__ == "InitVar":
-                wanted = _closed(wanted.type, variables)
+                wanted = closed(wanted.type, variables)
             fields.append(self.field(wanted, parameter.name, parameter.name, kind))
         if not fields:
             raise _unsupported(cls)
@@ -578,21 +579,12 @@ def _tag(members, tags):
 
 
 _BARE = {each: each for each in [*_ARRAYS, *_MAPPINGS, tuple]}
-_WRAPPERS = {typing.Final, typing.ClassVar}
-for _module in filter(None, [typing, sys.modules.get("typing_extensions")]):
-    _WRAPPERS |= {getattr(_module, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(_module, name)}
-
-
-def _name(wanted):
-    return getattr(wanted, "__qualname__", None) if isinstance(wanted, type) and not typing.get_args(wanted) else repr(wanted)
-
-
 class _Unknown(TypeError):
     """A type that cannot be made, unless the caller can."""
 
 
 def _unsupported(wanted):
-    return _Unknown(f"jird cannot make {_name(wanted)} from JSON")
+    return _Unknown(f"jird cannot make {name_of(wanted)} from JSON")
 
 
 def _converted(wanted):
@@ -606,31 +598,10 @@ def _converted(wanted):
     return None
 
 
-def _without_wrappers(wanted):
-    while True:
-        origin = typing.get_origin(wanted)
-        if origin is typing.Annotated:
-            wanted = wanted.__origin__
-        elif origin in _WRAPPERS:
-            wanted = typing.get_args(wanted)[0]
-        elif hasattr(wanted, "__supertype__"):
-            wanted = wanted.__supertype__
-        elif isinstance(wanted, typing.TypeVar):
-            wanted = _bound(wanted)
-        else:
-            return wanted
-
-
 def _from_base64(text):
     import base64
 
     return base64.b64decode(text, validate=True)
-
-
-def _bound(variable):
-    if variable.__bound__ is not None:
-        return variable.__bound__
-    return typing.Union[variable.__constraints__] if variable.__constraints__ else typing.Any
 
 
 def _literal(value):
@@ -649,93 +620,8 @@ def _is_generated(function):
 
 def _key(wanted):
     """The key that an annotation gives a field; None if it gives none."""
-    names = [found.name for found in _metadata(wanted) if isinstance(found, Key)]
+    names = [found.name for found in metadata(wanted) if isinstance(found, Key)]
     return names[-1] if names else None
-
-
-def _metadata(wanted):
-    found = []
-    while True:
-        origin = typing.get_origin(wanted)
-        if origin is typing.Annotated:
-            found += wanted.__metadata__
-            wanted = wanted.__origin__
-        elif origin in _WRAPPERS:
-            wanted = typing.get_args(wanted)[0]
-        else:
-            return found
-
-
-def _wrappers(wanted):
-    """The names of what stands around a type: Required, ClassVar and so on."""
-    while True:
-        origin = typing.get_origin(wanted)
-        if wanted is typing.ClassVar:
-            yield "ClassVar"
-            return
-        if origin is typing.Annotated:
-            wanted = wanted.__origin__
-        elif origin in _WRAPPERS:
-            yield getattr(origin, "_name", None) or getattr(origin, "__name__", "")
-            wanted = typing.get_args(wanted)[0]
-        else:
-            return
-
-
-def _hints(owner, cls, variables):
-    """The annotations of a class or function, evaluated, with the type variables of a generic class put in."""
-    try:
-        hints = typing.get_type_hints(owner, include_extras=True)
-    except Exception as cause:
-        raise TypeError(f"the annotations of {_name(cls)} cannot be evaluated: {cause}") from cause
-    if sys.version_info < (3, 11):
-        names = {**getattr(sys.modules.get(cls.__module__), "__dict__", {}), cls.__name__: cls}
-        hints = {name: _evaluated(wanted, names, cls) for name, wanted in hints.items()}
-    variables = _variables(cls, variables)
-    return {name: _closed(wanted, variables) for name, wanted in hints.items()} if variables else hints
-
-
-def _evaluated(wanted, names, cls):
-    """With the strings in `list["T"]` and the like evaluated, which `get_type_hints` of Python 3.10 leaves."""
-    if isinstance(wanted, str):
-        try:
-            return _evaluated(eval(wanted, dict(names)), names, cls)
-        except Exception as cause:
-            raise TypeError(f"the annotations of {_name(cls)} cannot be evaluated: {cause}") from cause
-    args = getattr(wanted, "__args__", ())
-    if not args or typing.get_origin(wanted) in (typing.Literal, typing.Annotated):
-        return wanted
-    given = tuple(_evaluated(arg, names, cls) for arg in args)
-    if given == args:
-        return wanted
-    if isinstance(wanted, types.GenericAlias):
-        return types.GenericAlias(wanted.__origin__, given)
-    return typing.Union[given] if isinstance(wanted, types.UnionType) else wanted.copy_with(given)
-
-
-def _variables(cls, variables):
-    """With those that the bases of the class are given."""
-    found = dict(variables)
-    for base in getattr(cls, "__orig_bases__", ()):
-        origin = typing.get_origin(base)
-        parameters = getattr(origin, "__parameters__", ())
-        if not parameters or origin is typing.Generic:
-            continue
-        given = dict(zip(parameters, (_closed(arg, variables) for arg in typing.get_args(base))))
-        for variable, wanted in _variables(origin, given).items():
-            if found.setdefault(variable, wanted) != wanted:
-                raise TypeError(f"{_name(cls)} and its bases use {variable} for different types")
-    return found
-
-
-def _closed(wanted, variables):
-    """The type with type variables put in."""
-    if isinstance(wanted, typing.TypeVar):
-        return variables.get(wanted, wanted)
-    parameters = getattr(wanted, "__parameters__", ())
-    if not variables or not parameters or isinstance(wanted, type) and not typing.get_args(wanted):
-        return wanted
-    return wanted[tuple(variables.get(parameter, parameter) for parameter in parameters)]
 
 
 def _slots(cls):

@@ -60,7 +60,7 @@ impl Partial {
         Err(error::not_json(py, &all, &cause))
     }
 
-    /// The value so far, made anew in each call; `default` if none has begun.
+    /// The value so far, rebuilt by each call; `default` if none has begun.
     #[pyo3(signature = (default=None))]
     fn value<'py>(&self, py: Python<'py>, default: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let Some(text) = self.snapshot() else { return Ok(default.unwrap_or_else(|| py.None().into_bound(py))) };

@@ -14,11 +14,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString};
 use std::sync::Arc;
 
-/// A path with several `..` may go through a value many times: this often it may look at nodes, of each byte of the text...
-const PATH_STEPS_PER_BYTE: u64 = 64;
-/// ...besides these.
-const PATH_STEPS: u64 = 10_000;
-
 /// A value of a parsed JSON text: an object, an array, or the scalar that is all of the text.
 ///
 /// It holds the text, and makes values of Python only when they are asked for. Objects and arrays come as Documents,
@@ -238,9 +233,7 @@ impl Document {
     #[pyo3(signature = (path, /))]
     fn path<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyList>> {
         let path = JsonPath::new(path).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let root = self.value();
-        let steps_max = PATH_STEPS_PER_BYTE.saturating_mul(root.raw().len() as u64).saturating_add(PATH_STEPS);
-        let nodes = path.find_within(root, steps_max).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let nodes = path.find_all(self.value()).map_err(|error| PyValueError::new_err(error.to_string()))?;
         PyList::new(py, nodes.into_iter().map(|value| self.show(py, value)).collect::<PyResult<Vec<_>>>()?)
     }
 

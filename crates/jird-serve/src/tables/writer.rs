@@ -427,7 +427,7 @@ fn patched(row: &[u8], patch: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
     Ok((changes.len() > b"{}".len()).then_some(changes))
 }
 
-/// 400 for what is no patch, 409 for a `test` that fails, 422 for a patch that does not fit the row.
+/// 400 if the patch is malformed, 409 if one of its `test` operations fails, 422 if it does not fit the row.
 fn of_patch(error: &PatchError, patch: &[u8]) -> Problem {
     match (error.kind(), error.text_error()) {
         (_, Some(error)) => Problem::of_body(error, patch),

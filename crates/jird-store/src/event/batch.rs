@@ -322,7 +322,7 @@ impl ArrivalClock {
 fn json_only(bad: &mut dyn FnMut(usize, &[u8], Error)) -> impl FnMut(usize, &[u8], EventError) {
     move |offset, line, error| match error {
         EventError::Json(error) => bad(offset, line, error),
-        EventError::Late { .. } => unreachable!("there is no limit"),
+        EventError::Late { .. } => unreachable!("without a limit, no time is late"),
     }
 }
 

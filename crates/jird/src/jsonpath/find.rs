@@ -79,6 +79,16 @@ impl JsonPath {
         if nodes.run.is_exhausted() { Err(TooManySteps(steps_max)) } else { Ok(found) }
     }
 
+    /// As [`find_within`](Self::find_within), with a limit that suits paths of strangers: 64 steps for each byte of the value,
+    /// and 10,000 besides. Only paths with several `..` reach it.
+    ///
+    /// # Errors
+    /// If the limit is reached.
+    pub fn find_all<'a>(&self, root: Value<'a>) -> Result<Vec<Value<'a>>, TooManySteps> {
+        let bytes = root.raw().len() as u64;
+        self.find_within(root, bytes.saturating_mul(64).saturating_add(10_000))
+    }
+
     fn nodes<'a>(&self, root: Value<'a>, steps_max: u64) -> Nodes<'_, 'a> {
         Nodes { run: Evaluation::new(root, self.memos, steps_max), walk: NodeWalk::new(&self.query.segments, root) }
     }

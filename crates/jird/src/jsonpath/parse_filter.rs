@@ -194,7 +194,7 @@ impl Cursor<'_> {
             }
             _ => {
                 let message =
-                    format!("there is no function {name:?}; there are length, count, match, search and value");
+                    format!("{name:?} is not a function; the functions are length, count, match, search and value");
                 return Err(BadPath::new(message, begin));
             }
         };

@@ -275,7 +275,7 @@ impl<'de, S: TextSource<'de>, F: FnMut(FoundNode<'_>) -> ControlFlow<()>> Readin
         Ok(flow)
     }
 
-    /// Reads a value that is no result: goes into it if it holds children that may be, or skips it.
+    /// Reads a value that is not a result. Its children may be: then this goes into it, otherwise it skips it.
     fn value(&mut self, states: NodeStates) -> Result<(), Error> {
         let token = self.pull.token();
         let bracket = self.pull.bracket(token);

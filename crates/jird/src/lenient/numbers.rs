@@ -126,7 +126,7 @@ impl<'t> Decimal<'t> {
         self.whole.len() + self.fraction.map_or(0, |fraction| 1 + fraction.len()) + self.exponent.len()
     }
 
-    /// Whether there is no digit on one side of the point.
+    /// Whether digits are missing before or after the point.
     fn is_bare(&self) -> bool {
         self.whole.is_empty() || self.fraction.is_some_and(<[u8]>::is_empty)
     }

@@ -1,4 +1,4 @@
-//! What may be read beside strict JSON, by name.
+//! What may be read besides strict JSON, by name.
 
 /// Something that strict JSON does not have, and that [`Leniency`] can allow. Each is off unless it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +48,7 @@ pub enum Allow {
     Undefined,
 }
 
-/// What is allowed beside strict JSON: nothing, unless it is asked for by name.
+/// What is allowed besides strict JSON. By default nothing; each option is named.
 ///
 /// ```
 /// use jird::lenient::{Allow, Leniency, to_strict};
@@ -67,8 +67,8 @@ impl Leniency {
     pub const JSONC: Self = Self::STRICT.with(Allow::Comments).with(Allow::TrailingCommas);
 
     /// JSON5 (spec.json5.org, 1.0.0), with two exceptions. Strict JSON has no `NaN` and no infinities, so it takes
-    /// [`NonfiniteAsNull`](Allow::NonfiniteAsNull) or [`NonfiniteAsText`](Allow::NonfiniteAsText) beside this to read them. Half
-    /// a surrogate pair is refused without [`LoneSurrogates`](Allow::LoneSurrogates), because it is no text.
+    /// [`NonfiniteAsNull`](Allow::NonfiniteAsNull) or [`NonfiniteAsText`](Allow::NonfiniteAsText) as well to read them. Half
+    /// a surrogate pair is refused without [`LoneSurrogates`](Allow::LoneSurrogates), because it is not a character.
     pub const JSON5: Self = Self::JSONC
         .with(Allow::SingleQuotes)
         .with(Allow::BareKeys)

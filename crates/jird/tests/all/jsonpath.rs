@@ -418,7 +418,7 @@ fn a_refused_path_says_what_is_expected_and_where() {
         ),
         (
             "$[?lenght(@) > 1]",
-            "there is no function \"lenght\"; there are length, count, match, search and value, at byte 3 of the path",
+            "\"lenght\" is not a function; the functions are length, count, match, search and value, at byte 3 of the path",
         ),
         (
             "$[?length(@)]",

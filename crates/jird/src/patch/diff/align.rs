@@ -64,7 +64,7 @@ fn shortest(old: &[u64], new: &[u64]) -> Option<Vec<Hunk>> {
     None
 }
 
-/// No path of so many edits ends on the diagonal.
+/// The diagonal is not reached with this number of edits.
 const NOWHERE: i64 = -1;
 
 /// The lengths of both lists. A place is `x` elements of the old list and `y` of the new one; its diagonal is `x - y`.
