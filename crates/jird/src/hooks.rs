@@ -8,6 +8,7 @@ pub use crate::number::number_at;
 pub use crate::tape::{Technique, pointer_index, pointer_key};
 pub use crate::text::compose::{ArrayWriter, ObjectWriter, WriteScalar, write_array, write_object};
 pub use crate::text::direct::{NUMBER_ROOM, put_content, put_f32, put_f64, put_i64, put_string, put_u64, string_room};
+pub use crate::text::plain_end;
 pub use crate::text::writer::{quoted, write_string};
 pub use crate::walk::scan_only;
 

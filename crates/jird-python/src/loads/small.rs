@@ -12,7 +12,7 @@ use super::build::Making;
 use crate::raw::keys::Keys;
 use crate::raw::make::{self, Member};
 use crate::raw::stack::Stack;
-use jird::hooks::number_at;
+use jird::hooks::{number_at, plain_end};
 use jird::value::MachineNumber;
 use pyo3::prelude::*;
 
@@ -125,26 +125,8 @@ impl<'py> SmallReader<'_, 'py> {
     /// Where the content of a string is, whose quote was taken. It has no escapes and no control characters.
     #[inline(always)]
     fn string(&mut self) -> Result<(usize, usize), Stop> {
-        const ONES: u64 = u64::MAX / 255;
-        const HIGH: u64 = ONES << 7;
         let from = self.at;
-        let mut at = from;
-        // Eight bytes at a time: in `ends` is the high bit of the first byte that is a quote, a backslash or below a space.
-        while let Some(word) = self.text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-            let word = u64::from_le_bytes(*word);
-            let zero = |word: u64| word.wrapping_sub(ONES) & !word;
-            let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-            let ends = (zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5C)) | below_space) & HIGH;
-            if ends != 0 {
-                at += (ends.trailing_zeros() / 8) as usize;
-                return self.ended(from, at);
-            }
-            at += 8;
-        }
-        while self.text.get(at).is_some_and(|byte| *byte >= b' ' && !b"\"\\".contains(byte)) {
-            at += 1;
-        }
-        self.ended(from, at)
+        self.ended(from, plain_end(self.text, from))
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@
 use super::build::{TapeBuilder, TapeVisitor};
 use crate::number::check_at;
 use crate::policy::{Numbers, Policy};
+use crate::text::plain_end;
 use crate::walk::{Bracket, Build, Literal, Visitor};
 
 /// The longest text that is read like this, in bytes. With AVX-512 the two passes are faster from 85 bytes on, with AVX2
@@ -143,26 +144,10 @@ impl SmallReader<'_> {
     /// none of the escapes that take more than two bytes.
     #[inline(always)]
     fn string(&mut self) -> Option<(usize, usize, bool)> {
-        const ONES: u64 = u64::MAX / 255;
-        const HIGH: u64 = ONES << 7;
         let from = self.at;
         let (mut at, mut escaped) = (from, false);
         loop {
-            // The high bit of the first byte that is a quote, a backslash or below a space.
-            while let Some(word) = self.text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-                let word = u64::from_le_bytes(*word);
-                let zero = |word: u64| word.wrapping_sub(ONES) & !word;
-                let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-                let ends = (zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5C)) | below_space) & HIGH;
-                if ends != 0 {
-                    at += (ends.trailing_zeros() / 8) as usize;
-                    break;
-                }
-                at += 8;
-            }
-            while self.text.get(at).is_some_and(|byte| *byte >= b' ' && *byte != b'"' && *byte != b'\\') {
-                at += 1;
-            }
+            at = plain_end(self.text, at);
             match self.text.get(at..)? {
                 [b'"', ..] => {
                     self.at = at + 1;

@@ -40,7 +40,7 @@ pub(crate) use crate::kernel::{as_utf8, trusted_str};
 #[cfg(feature = "serde")]
 pub use raw::RawValue;
 pub(crate) use short::{SHORT, same, words};
-pub(crate) use swar::plain_end;
+pub use swar::plain_end;
 #[cfg(feature = "serde")]
 pub(crate) use unescape::whole_len;
 pub(crate) use unescape::{Escape, check_escape, eq_unescaped, starts_unescaped, unescape, unescape_in};

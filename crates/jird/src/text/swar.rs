@@ -22,7 +22,7 @@ pub(super) fn below(word: u64, limit: u8) -> u64 {
 
 /// The offset of the first quote, backslash or control character at or after `at`, or the text's length.
 #[inline(always)]
-pub(crate) fn plain_end(text: &[u8], mut at: usize) -> usize {
+pub fn plain_end(text: &[u8], mut at: usize) -> usize {
     while let Some(word) = text.get(at..).and_then(<[u8]>::first_chunk) {
         let word = u64::from_le_bytes(*word);
         let ends = equal(word, b'"') | equal(word, b'\\') | below(word, b' ');
