@@ -1,6 +1,8 @@
 """Keys that data classes have in JSON: `jird.rename` and `jird.Key`, where they are read and written."""
 
 import dataclasses
+import sys
+import types
 import typing
 from typing import Annotated, Final, Optional
 
@@ -59,16 +61,21 @@ def test_keys_alone_are_written_too():
     assert jird.dumps(Slotted("a")) == b'{"@t":"a"}'
 
 
-def test_annotations_by_name_are_looked_at():
-    module = {"__name__": __name__}
+def test_annotations_by_name_are_looked_at(monkeypatch):
+    module = types.ModuleType("with_names")
+    monkeypatch.setitem(sys.modules, "with_names", module)
     exec(  # noqa: S102
         "from __future__ import annotations\nimport dataclasses, jird\nfrom typing import Annotated\n"
+        "Short = Annotated[int, jird.Key('c')]\n"
         "@dataclasses.dataclass\nclass A:\n    a: Annotated[int, jird.Key('b')]\n"
-        "@dataclasses.dataclass\nclass B:\n    a: KeyNowhere\n",
-        module,
+        "@dataclasses.dataclass\nclass B:\n    a: KeyNowhere\n"
+        "@dataclasses.dataclass\nclass C:\n    a: Short\n"
+        "D = dataclasses.make_dataclass('D', [('a', Short)])\n",
+        vars(module),
     )
-    assert jird.dumps(module["A"](1)) == b'{"b":1}'
-    assert jird.dumps(module["B"](1)) == b'{"a":1}'
+    assert jird.dumps([module.C(1), module.D(1)] * 2) == b'[{"c":1},{"c":1},{"c":1},{"c":1}]'
+    assert jird.dumps(module.A(1)) == b'{"b":1}'
+    assert jird.dumps(module.B(1)) == b'{"a":1}'
 
 
 def test_a_rule_may_be_a_dict_or_a_function():

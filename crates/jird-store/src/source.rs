@@ -105,6 +105,11 @@ impl Prefix {
         self.lines
     }
 
+    /// The last bytes that were added: all of them, or about 4 KB.
+    pub fn last_bytes(&self) -> &[u8] {
+        &self.tail
+    }
+
     /// The sums of what was added.
     pub fn sums(&self) -> PrefixSums {
         let after_head = usize::try_from(self.bytes).unwrap_or(usize::MAX) - self.head.bytes.len();

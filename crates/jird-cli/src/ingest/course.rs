@@ -142,6 +142,11 @@ impl Course {
         })
     }
 
+    /// The last bytes that were taken.
+    pub(super) fn last_bytes(&self) -> &[u8] {
+        self.prefix.last_bytes()
+    }
+
     /// Up to where it was taken.
     pub(super) fn place(&self) -> Place {
         Place { bytes: self.prefix.bytes(), lines: self.prefix.lines() }

@@ -64,6 +64,11 @@ impl File {
         self.number
     }
 
+    /// The last bytes of its text that were taken.
+    pub(super) fn last_bytes(&self) -> &[u8] {
+        self.course.last_bytes()
+    }
+
     /// How many bytes of its text were taken, by all runs.
     pub(super) fn bytes(&self) -> u64 {
         self.course.place().bytes

@@ -9,6 +9,7 @@ use super::take::{File, Start, Take};
 use crate::input::{Counter, Input};
 use crate::outcome::{Outcome, report as say, words};
 use anyhow::{Context, Result, bail};
+use jird_formats::encoding::blank_mark;
 use jird_formats::files::{Compression, FileId, Text, open};
 use jird_store::{Compacted, Error, Upkeep, Writer, is_store};
 use std::cell::Cell;
@@ -23,8 +24,6 @@ use std::time::{Duration, Instant, SystemTime};
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long a file is followed to which no name leads, after it was last written to: until its writer has opened another.
 const GRACE: Duration = Duration::from_secs(10);
-/// By this many bytes it is told whether a file still has what was taken of it.
-const TAIL_BYTES: u64 = 256;
 /// A last line that is longer is not read again before it ends.
 const OPEN_LINE_BYTES: u64 = 1 << 16;
 
@@ -56,8 +55,6 @@ struct OpenFile {
     is_compressed: bool,
     /// Its length and time when it was last looked at.
     seen: (u64, Option<SystemTime>),
-    /// The last bytes that were taken.
-    tail: Vec<u8>,
     /// Since when no name leads to it, and it was not written to.
     unnamed: Option<Instant>,
 }
@@ -190,7 +187,6 @@ impl OpenFile {
             file,
             is_compressed,
             seen,
-            tail: Vec::new(),
             unnamed: None,
         };
         Ok((FileId::of_file(path) == Some(id)).then_some(opened))
@@ -206,8 +202,9 @@ impl OpenFile {
         }
         self.seen = seen;
         self.unnamed = self.unnamed.map(|_| Instant::now());
-        if let Some(bytes) = self.file.as_ref().map(File::bytes).filter(|_| !self.is_compressed) {
-            if tail(&mut self.handle, bytes)? != self.tail {
+        if let Some(file) = self.file.as_ref().filter(|_| !self.is_compressed) {
+            let bytes = file.bytes();
+            if !has_still(&mut self.handle, file)? {
                 say(&format!("note: {name}: was emptied or overwritten, and is taken from its beginning"));
                 (self.start, self.file) = (Start::Whole, None);
             } else if self.only_grows_a_line(bytes, before.0)? {
@@ -237,7 +234,6 @@ impl OpenFile {
         let taken = begun.and_then(|(mut file, reader)| {
             take.note_place(&file)?;
             let taken = take.rest(&mut file, reader, false);
-            self.tail = tail(&mut self.handle, if self.is_compressed { 0 } else { file.bytes() })?;
             // From now on, it is known by what it is, if something of it is known.
             self.start = if file.bytes() > 0 { Start::Appeared } else { Start::Whole };
             self.file = Some(file);
@@ -257,9 +253,7 @@ impl OpenFile {
     fn append(&mut self, take: &mut Take<'_>) -> Result<()> {
         let Some(file) = self.file.as_mut().filter(|_| !self.is_compressed) else { return Ok(()) };
         self.handle.seek(SeekFrom::Start(file.bytes()))?;
-        take.appended(file, Box::new(self.handle.try_clone()?))?;
-        self.tail = tail(&mut self.handle, file.bytes())?;
-        Ok(())
+        take.appended(file, Box::new(self.handle.try_clone()?))
     }
 
     /// Whether a long last line has only become longer: it is not read again and again.
@@ -291,13 +285,19 @@ fn is_cut(error: &anyhow::Error) -> bool {
     of_io.map(io::Error::kind).any(|kind| kind == io::ErrorKind::UnexpectedEof)
 }
 
-/// The last bytes of a file up to one, or fewer if it ends before.
-fn tail(file: &mut fs::File, end: u64) -> io::Result<Vec<u8>> {
-    let start = end.saturating_sub(TAIL_BYTES);
-    file.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::new();
-    file.take(end - start).read_to_end(&mut tail)?;
-    Ok(tail)
+/// Whether a file still has what was last taken of it, in the same place. That is what was read then, and not what stands
+/// in the file by now: it may have been overwritten a moment after.
+fn has_still(handle: &mut fs::File, file: &File) -> io::Result<bool> {
+    let last = file.last_bytes();
+    let start = file.bytes() - last.len() as u64;
+    handle.seek(SeekFrom::Start(start))?;
+    let mut found = Vec::new();
+    handle.take(last.len() as u64).read_to_end(&mut found)?;
+    if start == 0 {
+        // As it was read.
+        blank_mark(&mut found);
+    }
+    Ok(found == last)
 }
 
 /// Keeps the store in good order: what is too old goes, and small spans are merged, in a thread of its own.

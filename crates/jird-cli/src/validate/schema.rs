@@ -6,6 +6,7 @@
 
 use super::cost::{self, Cost};
 use super::tree::{Exact, Tree, with_fuel};
+use super::wrong::Breach;
 use crate::input::Input;
 use crate::output::shown;
 use anyhow::{Result, anyhow, bail};
@@ -24,7 +25,7 @@ const SCHEMA_DEPTH_MAX: usize = 127;
 const BACKTRACK_MAX: usize = 100_000;
 /// Bytes of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
-/// Mistakes that are told of one record.
+/// Mistakes that are told of one record; one more says that there are more.
 pub(super) const TOLD_MAX: usize = 20;
 /// Looks at values: for each record, and for each byte of it.
 const FUEL: u64 = 1_000_000;
@@ -43,18 +44,6 @@ const STACK_BYTES_MAX: usize = 256 << 20;
 pub(super) struct Schema {
     validator: Validator<Exact>,
     cost: Cost,
-}
-
-/// A place where a record does not satisfy the schema.
-#[derive(Debug, Default)]
-pub(super) struct Breach {
-    /// The offset of the value in the record.
-    pub(super) at: usize,
-    /// The JSON Pointer of the value.
-    pub(super) pointer: String,
-    pub(super) reason: String,
-    /// The JSON Pointer of the keyword in the schema; empty if none is to blame.
-    pub(super) keyword: String,
 }
 
 impl Schema {
@@ -94,10 +83,9 @@ impl Schema {
         }
         let found = on_stack(STACK_BYTES_MAX, || self.check_within(record, STACK_BYTES_MAX / step))?;
         Ok(found.unwrap_or_else(|| {
-            vec![Breach::of_record(format!(
-                "nested too deeply for this schema: more than {} objects and arrays",
-                STACK_BYTES_MAX / step
-            ))]
+            let levels = STACK_BYTES_MAX / step;
+            let reason = format!("nested too deeply for this schema: more than {levels} objects and arrays");
+            vec![Breach { reason, ..Breach::default() }]
         }))
     }
 
@@ -105,7 +93,7 @@ impl Schema {
     fn check_within(&self, record: Value<'_>, levels: usize) -> Option<Vec<Breach>> {
         let tree = Tree::new(record, levels)?;
         let bytes = record.raw().len() as u64;
-        let alone = |reason: &str| vec![Breach::of_record(reason.to_owned())];
+        let alone = |reason: &str| vec![Breach { reason: reason.to_owned(), ..Breach::default() }];
         match with_fuel(FUEL + FUEL_PER_BYTE * bytes, || self.validator.is_valid(&tree)) {
             Some(true) => return Some(Vec::new()),
             Some(false) => {}
@@ -113,35 +101,30 @@ impl Schema {
         }
         let tell = || {
             let errors = self.validator.iter_errors(&tree);
-            errors.take(TOLD_MAX + 1).map(|error| Breach::new(&error, record)).collect()
+            errors.take(TOLD_MAX + 1).map(|error| breach(&error, record)).collect()
         };
         let told = with_fuel(TELLING_FUEL + TELLING_FUEL_PER_BYTE * bytes, tell);
         Some(told.unwrap_or_else(|| alone("not as the schema asks; to find the place is too much work")))
     }
 }
 
-impl Breach {
-    fn new(error: &ValidationError<'_>, record: Value<'_>) -> Self {
-        let pointer = error.instance_path().as_str();
-        let value = record.pointer(pointer).unwrap_or(record);
-        let reason = match error.kind() {
-            Kind::AdditionalItems { limit } => format!("the array has more than {limit} elements"),
-            Kind::UnevaluatedItems { unexpected } => {
-                format!("{} elements are not allowed by any part of the schema", unexpected.len())
-            }
-            Kind::FalseSchema => "nothing is allowed here".to_owned(),
-            _ => error.masked_with(brief(value)).to_string(),
-        };
-        Self {
-            at: value.offset() - record.offset(),
-            pointer: shown(pointer),
-            reason: shortened(&shown(&reason)),
-            keyword: shown(error.schema_path().as_str()),
+/// A mistake of a record, in our words.
+fn breach(error: &ValidationError<'_>, record: Value<'_>) -> Breach {
+    let pointer = error.instance_path().as_str();
+    let value = record.pointer(pointer).unwrap_or(record);
+    let reason = match error.kind() {
+        Kind::AdditionalItems { limit } => format!("the array has more than {limit} elements"),
+        Kind::UnevaluatedItems { unexpected } => {
+            format!("{} elements are not allowed by any part of the schema", unexpected.len())
         }
-    }
-
-    fn of_record(reason: String) -> Self {
-        Self { at: 0, pointer: String::new(), reason, keyword: String::new() }
+        Kind::FalseSchema => "nothing is allowed here".to_owned(),
+        _ => error.masked_with(brief(value)).to_string(),
+    };
+    Breach {
+        at: value.offset() - record.offset(),
+        pointer: shown(pointer),
+        reason: shortened(&shown(&reason)),
+        keyword: shown(error.schema_path().as_str()),
     }
 }
 

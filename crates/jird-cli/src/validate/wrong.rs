@@ -1,7 +1,5 @@
 //! What is wrong, as a line of the output.
 
-#[cfg(feature = "schema")]
-use super::schema::Breach;
 use jird::{ErrorKind, Located};
 use jird_formats::files::record_limit_hint;
 use std::fmt::Write;
@@ -11,8 +9,19 @@ pub(super) enum Wrong {
     /// The text of a record, and a note if a byte order mark is what is wrong.
     Text(Located, Option<&'static str>),
     /// A value, which does not satisfy the schema.
-    #[cfg(feature = "schema")]
     Breach { line: u64, column: u64, offset: u64, breach: Breach },
+}
+
+/// A place where a record does not satisfy the schema.
+#[derive(Debug, Default)]
+pub(super) struct Breach {
+    /// The offset of the value in the record.
+    pub(super) at: usize,
+    /// The JSON Pointer of the value.
+    pub(super) pointer: String,
+    pub(super) reason: String,
+    /// The JSON Pointer of the keyword in the schema; empty if none is to blame.
+    pub(super) keyword: String,
 }
 
 impl Wrong {
@@ -21,7 +30,6 @@ impl Wrong {
     }
 
     /// A breach of a record that begins at this offset of a text.
-    #[cfg(feature = "schema")]
     pub(super) fn breach(breach: Breach, start: usize, text: &[u8]) -> Self {
         let before = &text[..start + breach.at];
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
@@ -34,7 +42,6 @@ impl Wrong {
     }
 
     /// Says that there is more like this.
-    #[cfg(feature = "schema")]
     pub(super) fn and_more(&self) -> Self {
         let reason = "more in this document is not as the schema asks".to_owned();
         match self {
@@ -52,17 +59,13 @@ impl Wrong {
     /// `line_start`, which has `lines_before` lines before it. A bad text is located there already.
     pub(super) fn after(self, lines_before: u64, base: u64, at: usize, line_start: usize) -> Self {
         match self {
-            #[cfg(feature = "schema")]
             Self::Breach { line, column, offset, breach } => Self::Breach {
                 line: line + lines_before,
                 column: column + (at - line_start) as u64,
                 offset: offset + base + at as u64,
                 breach,
             },
-            Self::Text(..) => {
-                let _ = (lines_before, base, at, line_start);
-                self
-            }
+            Self::Text(..) => self,
         }
     }
 
@@ -72,7 +75,6 @@ impl Wrong {
             Self::Text(located, stray_mark) => {
                 text_line(name, &located.after_lines(lines_before, 0), stray_mark, record_limit)
             }
-            #[cfg(feature = "schema")]
             Self::Breach { line, column, offset, breach } => {
                 let Breach { pointer, reason, keyword, .. } = breach;
                 let mut words = format!("{name}:{}:{column}: {reason} (byte {offset}", line + lines_before);

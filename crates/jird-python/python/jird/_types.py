@@ -13,6 +13,7 @@ import sys
 import types
 import typing
 import uuid
+import weakref
 
 from ._annotations import WRAPPERS, bound, closed, hints_of, metadata, name_of, without_wrappers, wrappers
 from ._lax import LAX, LAX_NAMES as _LAX_NAMES
@@ -74,6 +75,8 @@ _KINDS = {
 # If several members of a union take a kind, they are tried in this order.
 _ORDER = ["choice", "uuid", "datetime", "date", "time", "timedelta", "int", "float", "decimal", "converted", "str"]
 _KEYS = {"str", "any", "int", "float", "choice", "uuid", "datetime", "date", "time", "decimal", "converted"}
+# What `keys` answered, by class.
+_KEYS_OF = weakref.WeakKeyDictionary()
 
 
 class Key:
@@ -119,15 +122,20 @@ def keys(cls):
     """The keys of the fields of a data class as pairs of a name and a key; None if all are the names."""
     import dataclasses
 
+    if cls in _KEYS_OF:
+        return _KEYS_OF[cls]
     renamed = getattr(cls, RENAMED, {})
     try:
         hints = hints_of(cls, cls, {})
     except TypeError:
         # Only a type checker can evaluate the annotations. The object is written all the same.
-        hints = {}
+        hints = None
     names = [field.name for field in dataclasses.fields(cls)]
-    pairs = [(name, _key(hints.get(name)) or renamed.get(name, name)) for name in names]
-    return None if all(name == key for name, key in pairs) else pairs
+    pairs = [(name, _key((hints or {}).get(name)) or renamed.get(name, name)) for name in names]
+    found = None if all(name == key for name, key in pairs) else pairs
+    if hints is not None:
+        _KEYS_OF[cls] = found
+    return found
 
 
 class _Compiler:

@@ -62,6 +62,9 @@ pub(super) enum DataClass {
     Keyed(Arc<[(Py<PyString>, String)]>),
 }
 
+/// Names of fields, with their keys.
+type FieldKeys = Vec<(Py<PyString>, String)>;
+
 /// The kinds of classes that were met, by the states of these; a new one takes the place of one that has the same slot.
 struct Kinds([Option<(TypeState, Kind)>; SLOTS]);
 
@@ -200,44 +203,28 @@ pub(super) fn fields_of(class: &Bound<'_, PyType>) -> Result<Vec<Py<PyString>>, 
 }
 
 /// The names and the keys of the fields of a data class, if `jird.rename` or `jird.Key` gave it keys.
-fn keys_of(class: &Bound<'_, PyType>) -> Result<Option<Vec<(Py<PyString>, String)>>, Failure> {
+fn keys_of(class: &Bound<'_, PyType>) -> Result<Option<FieldKeys>, Failure> {
     static KEYS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = class.py();
     let is_renamed = in_class(class, intern!(py, "__jird_keys__")).is_some();
-    if !is_renamed && !may_have_keys(class)? {
+    if !is_renamed && has_plain_annotations(class)? {
         return Ok(None);
     }
     let keys = KEYS.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("keys")?.unbind()))?;
     Ok(keys.bind(py).call1((class,))?.extract()?)
 }
 
-/// Whether a `jird.Key` may be in an annotation: it is `Annotated`, or a text that names `Key`.
-fn may_have_keys(class: &Bound<'_, PyType>) -> Result<bool, Failure> {
+/// Whether the annotation of each field is a class, so that no `jird.Key` is in it, nor in what it is an alias of.
+fn has_plain_annotations(class: &Bound<'_, PyType>) -> Result<bool, Failure> {
     let py = class.py();
     let fields = in_class(class, intern!(py, "__dataclass_fields__"));
-    let Some(fields) = fields.and_then(|fields| fields.cast_into::<PyDict>().ok()) else { return Ok(false) };
+    let Some(fields) = fields.and_then(|fields| fields.cast_into::<PyDict>().ok()) else { return Ok(true) };
     for (_, field) in members::copied(&fields) {
-        let Some(wanted) = field.getattr_opt(intern!(py, "type"))? else { continue };
-        let may_have = match wanted.cast::<PyString>() {
-            Ok(text) => text.to_str().is_ok_and(|text| text.contains("Key")),
-            Err(_) => !wanted.is_instance_of::<PyType>() && is_annotated(&wanted)?,
-        };
-        if may_have {
-            return Ok(true);
+        if field.getattr_opt(intern!(py, "type"))?.is_some_and(|wanted| !wanted.is_instance_of::<PyType>()) {
+            return Ok(false);
         }
     }
-    Ok(false)
-}
-
-/// Whether it is `Annotated`, perhaps within `Final`.
-fn is_annotated(wanted: &Bound<'_, PyAny>) -> Result<bool, Failure> {
-    let py = wanted.py();
-    let metadata = intern!(py, "__metadata__");
-    if wanted.getattr_opt(metadata)?.is_some() {
-        return Ok(true);
-    }
-    let inner = wanted.getattr_opt(intern!(py, "__args__"))?.and_then(|args| args.get_item(0).ok());
-    Ok(inner.is_some_and(|inner| inner.getattr_opt(metadata).is_ok_and(|found| found.is_some())))
+    Ok(true)
 }
 
 /// Whether it is a `uuid.UUID`, and of no subclass.

@@ -156,6 +156,18 @@ fn files_that_come_later_are_waited_for_and_those_that_shrink_are_taken_again() 
     }
 }
 
+#[test]
+fn a_file_that_is_overwritten_right_after_it_was_taken_loses_nothing() {
+    let folder = Folder::new("watch-overwritten");
+    let watch = Running::start(&folder, &["ingest", "log", "a.ndjson", "--watch"]);
+    for number in 0..15 {
+        fs::write(folder.0.join("a.ndjson"), event(number * 7) + "\n").unwrap();
+        wait_for_count(&folder, number + 1);
+    }
+    watch.killed();
+    assert_eq!(stored(&folder), (0..15).map(|number| event(number * 7)).collect::<Vec<_>>());
+}
+
 /// The numbers of the events, in their order.
 fn numbers(folder: &Folder) -> Vec<u64> {
     let number = |line: &String| line.split(['[', ':', ',', '}']).nth(1).and_then(|text| text.parse().ok());
