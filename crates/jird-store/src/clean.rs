@@ -72,7 +72,7 @@ pub(crate) fn orphans(folder: &Folder) -> Result<Orphans, Error> {
     folder.sync()?;
     folder.discard_new_manifest()?;
     let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
-    let is_half = |name: &&String| matches!(name.as_str(), "SAVED.new" | "TAKEN.new" | UNFINISHED_NAME);
+    let is_half = |name: &&String| matches!(name.as_str(), "ASKED.new" | "SAVED.new" | "TAKEN.new" | UNFINISHED_NAME);
     names.iter().filter(is_half).for_each(|name| folder.discard(&folder.file(name)));
     let unknown = unknown(folder)?;
     if !unknown.is_empty() {

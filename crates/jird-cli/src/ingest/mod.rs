@@ -73,8 +73,8 @@ pub(crate) struct IngestArgs {
     /// For a new store: the field that holds the time of an event [default: @t]
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
-    /// For a new store: fields that are also stored as columns: auto (numbers, booleans, and texts that repeat), none,
-    /// or a list of fields [default: auto]
+    /// For a new store: fields that are also stored as columns: auto (numbers, booleans, texts that repeat, and what
+    /// queries often look for), none, or a list of fields [default: auto]
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     column: Vec<String>,
     /// For a new store: how to compress the events [default: none]

@@ -5,7 +5,7 @@ use super::value_text::value_text;
 use arrow_array::builder::{
     BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
-use arrow_array::{ArrayRef, Float64Array};
+use arrow_array::{ArrayRef, Float64Array, StringArray};
 use jird::record::Field;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -185,6 +185,18 @@ impl ColumnBuilder {
         true
     }
 
+    /// Whether this takes the content of strings as it is.
+    pub fn takes_texts(&self) -> bool {
+        matches!(self.kind, Builder::Text(_) | Builder::Any(_))
+    }
+
+    /// Appends the contents of strings, if this [takes](Self::takes_texts) them; else nothing.
+    pub fn append_texts(&mut self, values: &StringArray) {
+        if let Builder::Text(texts) | Builder::Any(texts) = &mut self.kind {
+            texts.append_array(values).expect("a batch has less than 2 GB of text");
+        }
+    }
+
     /// The number of bytes of text held so far.
     pub fn text_bytes(&self) -> usize {
         match &self.kind {
@@ -225,8 +237,8 @@ fn is_integer(value: f64) -> bool {
     value.fract() == 0.0 && value.abs() < INTEGER_MAX
 }
 
-#[inline]
 /// Whether a column of this type can hold a value.
+#[inline]
 pub fn holds(kind: ColumnType, field: Field<'_>) -> bool {
     let number = || field.as_number();
     field.is_null()

@@ -8,7 +8,7 @@ use crate::base::interrupt::Interrupt;
 use crate::functions::{
     JsonArithmetic, Narrow, PredicateUdf, Timestamp, aggregate_functions, operator_functions, scalar_functions,
 };
-use crate::input::Described;
+use crate::input::{Described, StorePart};
 use crate::plan::node::RowNode;
 use crate::plan::steady::Steady;
 use crate::scan::bad::BadSink;
@@ -189,7 +189,7 @@ impl Scan {
             },
             ordered: AtomicBool::new(self.is_ordered),
             is_once: false,
-            newest_bytes: AtomicU64::new(u64::MAX),
+            part: StorePart::all(),
             is_anywhere: self.is_anywhere,
             noted: Arc::default(),
             misfits_noted: AtomicBool::new(false),

@@ -59,7 +59,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-pub(crate) use store::{BlockSelection, StoreReads, StoreText, TakeCells};
+pub(crate) use store::{BlockSelection, StorePart, StoreReads, StoreText, TakeCells};
 use table::TableFile;
 pub(crate) use table::{PassBy, TableRequest};
 

@@ -37,6 +37,8 @@ pub(crate) struct StoreText {
     /// The number of blocks of each section that was looked at; 0 of the others.
     blocks: Vec<AtomicU64>,
     saved: Mutex<(Skipped, Vec<(u64, Saved)>)>,
+    /// The fields of conditions without a column, and in how many bytes of the text they had to be looked for.
+    asked: Mutex<HashMap<Path, u64>>,
     failure: Failure,
 }
 
@@ -67,14 +69,43 @@ struct BlockRead {
     by_columns: bool,
 }
 
+/// About how many bytes of a store are read: of its newest events, and of its oldest ones.
+#[derive(Debug)]
+pub(crate) struct StorePart {
+    newest: AtomicU64,
+    oldest: AtomicU64,
+}
+
+impl StorePart {
+    pub(crate) const fn all() -> Self {
+        Self { newest: AtomicU64::new(u64::MAX), oldest: AtomicU64::new(0) }
+    }
+
+    /// From now on, this many bytes of the newest events are read, and of the oldest ones.
+    pub(crate) fn set(&self, newest: u64, oldest: u64) {
+        self.newest.store(newest, Relaxed);
+        self.oldest.store(oldest, Relaxed);
+    }
+
+    pub(crate) fn newest_bytes(&self) -> u64 {
+        self.newest.load(Relaxed)
+    }
+
+    pub(crate) fn oldest_bytes(&self) -> u64 {
+        self.oldest.load(Relaxed)
+    }
+}
+
 /// The blocks that a scan reads. A section is asked for them when the scan comes to it.
 #[derive(Debug)]
 pub(crate) struct BlockSelection {
     condition: Option<Condition>,
     /// Whether a block that is read keeps the lines that cannot match, because lines are counted.
     keeps_lines: bool,
-    /// Only blocks that end after this byte.
-    from: u64,
+    /// Only blocks that end after this byte...
+    newest_from: u64,
+    /// ...or begin before this one.
+    oldest_to: u64,
     sections: Vec<OnceLock<Selected>>,
 }
 
@@ -103,6 +134,13 @@ pub(crate) struct ForeseenReads {
     skipped: Skipped,
 }
 
+impl BlockSelection {
+    /// Whether a block, or some blocks in a row, have events of the part that is read.
+    fn has(&self, facts: &BlockFacts) -> bool {
+        facts.end() > self.newest_from || facts.offset < self.oldest_to
+    }
+}
+
 impl StoreText {
     pub(super) fn open(path: &path::Path, window: Window, progress: &Arc<Progress>) -> Result<Self, jird_store::Error> {
         Self::of(&Store::open(path)?, window, progress, Failure::default())
@@ -126,6 +164,7 @@ impl StoreText {
             read: Mutex::default(),
             blocks,
             saved: Mutex::default(),
+            asked: Mutex::default(),
             failure,
         })
     }
@@ -148,18 +187,19 @@ impl StoreText {
     }
 
     /// The blocks that may have a record for which the predicate holds, whose slots are these paths; of these, only
-    /// those in the last `newest_bytes` bytes of the text. If line numbers are reported, they are read with all their
+    /// those in this part of the text. If line numbers are reported, they are read with all their
     /// lines.
     pub(crate) fn choose(
         &self,
         condition: Option<(&Predicate, &[Path])>,
-        newest_bytes: u64,
+        part: &StorePart,
         tells_lines: bool,
     ) -> BlockSelection {
         BlockSelection {
             condition: condition.map(|(predicate, paths)| Condition::new(predicate, paths)),
             keeps_lines: tells_lines,
-            from: self.bytes().saturating_sub(newest_bytes),
+            newest_from: self.bytes().saturating_sub(part.newest_bytes()),
+            oldest_to: part.oldest_bytes(),
             sections: vec![OnceLock::new(); self.text.sections()],
         }
     }
@@ -170,11 +210,11 @@ impl StoreText {
         let mut foreseen = ForeseenReads { window: self.text.sections() as u64, ..ForeseenReads::default() };
         for section in 0..self.text.sections() {
             let facts = self.text.section(section);
-            if facts.end() <= chosen.from {
+            if !chosen.has(&facts) {
                 continue;
             }
             let Selected { blocks, skipped, .. } = self.text.select(section, chosen.condition.as_ref());
-            let read = blocks.iter().filter(|id| self.text.block(**id).end() > chosen.from).count() as u64;
+            let read = blocks.iter().filter(|id| chosen.has(&self.text.block(**id))).count() as u64;
             foreseen.read += read;
             foreseen.sections += u64::from(read > 0);
             foreseen.skipped.merge(&skipped);
@@ -233,10 +273,11 @@ impl StoreText {
     /// The blocks of a section that a scan reads, of those that begin in `range`.
     fn blocks_in(&self, section: usize, chosen: Option<&BlockSelection>, range: &Range<u64>) -> Vec<BlockId> {
         let all = OnceLock::new();
-        let (condition, from, selected) = chosen
-            .map_or((None, 0, &all), |chosen| (chosen.condition.as_ref(), chosen.from, &chosen.sections[section]));
+        let (condition, selected) =
+            chosen.map_or((None, &all), |chosen| (chosen.condition.as_ref(), &chosen.sections[section]));
+        let has = |facts: &BlockFacts| chosen.is_none_or(|chosen| chosen.has(facts));
         let facts = self.text.section(section);
-        if facts.end() <= from {
+        if !has(&facts) {
             return Vec::new();
         }
         let Selected { blocks, skipped, saved } = selected.get_or_init(|| self.text.select(section, condition));
@@ -246,8 +287,16 @@ impl StoreText {
             let mut noted = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
             noted.0.merge(skipped);
             noted.1.extend_from_slice(saved);
+            drop(noted);
+            let bytes: u64 = blocks.iter().map(|id| self.text.block(*id).bytes).sum();
+            if let Some(condition) = condition.filter(|_| bytes > 0) {
+                let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+                for path in self.text.without_column(section, condition) {
+                    *asked.entry(path).or_default() += bytes;
+                }
+            }
         }
-        let is_wanted = |facts: BlockFacts| range.contains(&facts.offset) && facts.end() > from;
+        let is_wanted = |facts: BlockFacts| range.contains(&facts.offset) && has(&facts);
         blocks.iter().copied().filter(|id| is_wanted(self.text.block(*id))).collect()
     }
 
@@ -286,13 +335,16 @@ impl StoreText {
         }
     }
 
-    /// What was read so far. What indexes saved is noted in the store.
+    /// What was read so far. What indexes saved is noted in the store, and which fields columns did not have for most of it.
     pub(crate) fn reads(&self) -> StoreReads {
         let (skipped, saved) = {
             let mut noted = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
             (noted.0, std::mem::take(&mut noted.1))
         };
         self.snapshot.note_saved(&saved);
+        let asked = std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let of_most = asked.into_iter().filter(|(_, bytes)| *bytes >= self.bytes() / 2).map(|(path, _)| path);
+        self.snapshot.note_asked(&of_most.collect::<Vec<_>>());
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let count = |holds: fn(&BlockRead) -> bool| read.values().filter(|read| holds(read)).count() as u64;
         let asked = || self.blocks.iter().map(|blocks| blocks.load(Relaxed)).filter(|blocks| *blocks > 0);

@@ -1,26 +1,55 @@
-//! Sorts that an event store has done already: its events come in the order of their times.
+//! What an event store has done already: its events come in the order of their times.
 
+use crate::input::StorePart;
 use crate::plan::ties::is_tie_break;
 use crate::sql::SORT_KEY;
 use crate::types::prepared::Source;
+use arrow::array::RecordBatch;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
+use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort, SubqueryAlias};
 
-/// A query that wants only the last of its rows: `order by "@t" desc limit n` over one store.
+/// A query over one store that a part of the events may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Newest {
-    /// The number of rows that are wanted.
-    pub(crate) rows: u64,
+pub(crate) enum Wanted {
+    /// The last of its rows, so many: `order by "@t" desc limit n`.
+    Newest(u64),
+    /// The first and the last time: `min("@t"), max("@t")` of all events.
+    Ends,
+}
+
+impl Wanted {
+    /// How many bytes of a store may be enough, at first.
+    pub(crate) fn first_bytes(self, of_rows: u64) -> u64 {
+        match self {
+            Self::Newest(_) => of_rows,
+            // The blocks that have them.
+            Self::Ends => 1,
+        }
+    }
+
+    /// Reads only about this many bytes of a store.
+    pub(crate) fn choose(self, part: &StorePart, bytes: u64) {
+        part.set(bytes, if self == Self::Ends { bytes } else { 0 });
+    }
+
+    /// Whether the answer of a part of the events is that of all.
+    pub(crate) fn is_in(self, rows: &[RecordBatch]) -> bool {
+        match self {
+            Self::Newest(wanted) => rows.iter().map(|batch| batch.num_rows() as u64).sum::<u64>() >= wanted,
+            Self::Ends => rows.iter().all(|batch| batch.columns().iter().all(|column| column.null_count() == 0)),
+        }
+    }
 }
 
 /// More rows than this are not collected before they are written.
 const ROWS_MAX: usize = 100_000;
 
-/// Removes a sort by a field whose order is that of the events of the only store that is read. A descending one stays;
-/// it is returned if only some rows are wanted.
-pub(crate) fn in_order_of_store(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<(LogicalPlan, Option<Newest>)> {
-    let mut newest = None;
+/// Removes a sort by a field whose order is that of the events of the only store that is read. A descending one stays.
+/// Also says what of the events may be enough.
+pub(crate) fn in_order_of_store(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<(LogicalPlan, Option<Wanted>)> {
+    let mut wanted = wants_ends(&plan, sources).then_some(Wanted::Ends);
     let plan = below(plan, &mut |sort| {
         // Events of the same time come in the order of their places.
         let [key, rest @ ..] = &sort.expr[..] else { return Ok(Transformed::no(LogicalPlan::Sort(sort))) };
@@ -28,14 +57,44 @@ pub(crate) fn in_order_of_store(plan: LogicalPlan, sources: &[Source<'_>]) -> Re
             return Ok(Transformed::no(LogicalPlan::Sort(sort)));
         }
         if !key.asc {
-            newest = sort.fetch.filter(|rows| *rows <= ROWS_MAX).map(|rows| Newest { rows: rows as u64 });
+            wanted = sort.fetch.filter(|rows| *rows <= ROWS_MAX).map(|rows| Wanted::Newest(rows as u64));
             return Ok(Transformed::no(LogicalPlan::Sort(sort)));
         }
         let input = LogicalPlanBuilder::from(sort.input);
         let input = if sort.fetch.is_some() { input.limit(0, sort.fetch)? } else { input };
         Ok(Transformed::yes(input.build()?))
     })?;
-    Ok((plan.data, newest))
+    Ok((plan.data, wanted))
+}
+
+/// Whether all that is wanted are the first and the last of the times of all events.
+fn wants_ends(plan: &LogicalPlan, sources: &[Source<'_>]) -> bool {
+    match plan {
+        LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) => {
+            plan.inputs().iter().all(|input| wants_ends(input, sources))
+        }
+        LogicalPlan::Aggregate(aggregate) => {
+            let is_end = |expr: &Expr| match expr.clone().unalias() {
+                Expr::AggregateFunction(AggregateFunction { func, params }) => {
+                    let is_plain = params.filter.is_none() && params.order_by.is_empty();
+                    let is_of_time = || matches!(&params.args[..], [arg] if is_time(arg, &aggregate.input, sources));
+                    matches!(func.name(), "min" | "max") && is_plain && is_of_time()
+                }
+                _ => false,
+            };
+            aggregate.group_expr.is_empty() && aggregate.aggr_expr.iter().all(is_end) && is_whole(&aggregate.input)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a plan has a row for each event.
+fn is_whole(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) => plan.inputs().into_iter().all(is_whole),
+        LogicalPlan::TableScan(scan) => scan.filters.is_empty() && scan.fetch.is_none(),
+        _ => false,
+    }
 }
 
 /// Changes the first sort below projections and limits.

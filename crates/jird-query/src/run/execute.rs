@@ -12,7 +12,7 @@ use crate::output::report::Report;
 use crate::plan::arrival::depends_on_arrival;
 use crate::plan::groups::group_once;
 use crate::plan::lambdas;
-use crate::plan::ordered::{Newest, in_order_of_store};
+use crate::plan::ordered::{Wanted, in_order_of_store};
 use crate::plan::repeated::{self, repeats};
 use crate::plan::sparing::sparing;
 use crate::plan::steady::steady;
@@ -43,10 +43,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
-/// too few rows in it.
-const NEWEST_BYTES: u64 = 2 << 20;
-const NEWEST_FACTOR: u64 = 8;
+/// How much of a store is read first if its newest or oldest events may be enough, and how many times as much next if
+/// they are not.
+const PART_BYTES: u64 = 2 << 20;
+const PART_FACTOR: u64 = 8;
 
 /// What runs the plans of a query, and within which bounds.
 pub(crate) struct Execution<'q> {
@@ -122,9 +122,9 @@ impl Execution<'_> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let plan = Threads::new(self.bounds.options.threads, self.bounds.kept)?.wait(async {
-            let (plan, newest) = self.logical(context, statement, sources, gate).await?;
-            if let (Some(_), [source]) = (newest, sources) {
-                source.shared.newest_bytes.store(self.newest_bytes(), Relaxed);
+            let (plan, wanted) = self.logical(context, statement, sources, gate).await?;
+            if let (Some(wanted), [source]) = (wanted, sources) {
+                wanted.choose(&source.shared.part, wanted.first_bytes(self.part_bytes()));
             }
             self.physical(context, &plan, sources).await
         });
@@ -141,7 +141,7 @@ impl Execution<'_> {
         Ok(text)
     }
 
-    /// Plans and starts the query. Of a store, only the newest events are read if they have all the rows that are wanted.
+    /// Plans and starts the query. Of a store, only the newest or oldest events are read if they have all that is wanted.
     async fn stream(
         &self,
         context: &SessionContext,
@@ -151,33 +151,33 @@ impl Execution<'_> {
         #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "everything is counted here"))]
         registered: &Registered,
     ) -> Result<SendableRecordBatchStream, DataFusionError> {
-        let (plan, newest) = self.logical(context, statement, sources, gate).await?;
+        let (plan, wanted) = self.logical(context, statement, sources, gate).await?;
         #[cfg(feature = "cluster")]
         if let Some(cluster) = self.cluster {
             return cluster::run(cluster, context.state(), &plan, sources, registered).await;
         }
-        let (Some(Newest { rows }), [source]) = (newest, sources) else {
+        let (Some(wanted), [source]) = (wanted, sources) else {
             return execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx());
         };
         let all: u64 = source.input.stores().map(|(_, store)| store.bytes()).sum();
-        let mut bytes = self.newest_bytes();
+        let mut bytes = wanted.first_bytes(self.part_bytes());
         while bytes < all {
-            source.shared.newest_bytes.store(bytes, Relaxed);
+            wanted.choose(&source.shared.part, bytes);
             let physical = self.physical(context, &plan, sources).await?;
             let batches = collect(Arc::clone(&physical), context.task_ctx()).await?;
-            if batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>() >= rows {
+            if wanted.is_in(&batches) {
                 let batches = futures::stream::iter(batches.into_iter().map(Ok));
                 return Ok(Box::pin(RecordBatchStreamAdapter::new(physical.schema(), batches)));
             }
-            bytes *= NEWEST_FACTOR;
+            bytes = (bytes * PART_FACTOR).max(self.part_bytes());
         }
-        source.shared.newest_bytes.store(u64::MAX, Relaxed);
+        source.shared.part.set(u64::MAX, 0);
         execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx())
     }
 
-    /// How much of a store is read first, if a few of the newest events are wanted.
-    fn newest_bytes(&self) -> u64 {
-        NEWEST_BYTES.min(self.bounds.options.chunk_bytes.max(1))
+    /// How much of a store is read first, if a part of its events may be enough.
+    fn part_bytes(&self) -> u64 {
+        PART_BYTES.min(self.bounds.options.chunk_bytes.max(1))
     }
 
     async fn logical(
@@ -186,7 +186,7 @@ impl Execution<'_> {
         statement: Statement,
         sources: &[Source<'_>],
         gate: &Gate<'_>,
-    ) -> Result<(LogicalPlan, Option<Newest>), DataFusionError> {
+    ) -> Result<(LogicalPlan, Option<Wanted>), DataFusionError> {
         let state = context.state();
         let plan = state.statement_to_plan(statement).await?;
         check_comparisons(&plan)?;

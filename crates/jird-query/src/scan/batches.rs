@@ -245,7 +245,7 @@ impl Plan {
 
     /// Which blocks of a store this scan reads.
     fn choose(&self, store: &StoreText) -> BlockSelection {
-        store.choose(self.condition(), self.shared.newest_bytes.load(Relaxed), self.tells_lines())
+        store.choose(self.condition(), &self.shared.part, self.tells_lines())
     }
 
     /// Notes by which condition this scan chooses blocks of stores.

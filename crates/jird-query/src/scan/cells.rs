@@ -6,12 +6,13 @@
 use super::shared::ColumnSpec;
 use crate::sql::Rep;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{BooleanArray, Float64Array};
+use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
+use arrow_select::take::take;
 use jird::record::Field;
 use jird_formats::{ColumnBuilder, ColumnType, holds};
 use jird_store::{Cell, Cells};
+use std::sync::Arc;
 
 /// Appends cells to builders.
 #[derive(Debug, Default)]
@@ -23,7 +24,12 @@ impl CellAppender {
     /// Whether the type of a column holds all cells of a column of a block, and they are not damaged.
     pub(super) fn fit(&mut self, column: &ColumnSpec, cells: &Cells, number: usize) -> bool {
         let is_typed = matches!(column.rep, Rep::Typed | Rep::Group) && column.kind != ColumnType::Json;
-        if is_typed && column.kind == ColumnType::Float64 && cells.numbers(number).is_some() {
+        let is_whole = match column.kind {
+            ColumnType::Float64 => cells.numbers(number).is_some(),
+            ColumnType::Text => cells.texts(number).is_some(),
+            _ => false,
+        };
+        if is_typed && is_whole {
             return true;
         }
         if !cells.can_show(number) || !is_typed {
@@ -43,11 +49,14 @@ impl CellAppender {
 
     /// Appends the cells of a column of a block, which [fit](Self::fit).
     pub(super) fn append(&mut self, builder: &mut ColumnBuilder, cells: &Cells, number: usize) {
-        if let Some((values, kept)) = cells.numbers(number) {
-            let values = if kept.true_count() == kept.len() { values } else { matching(&values, &kept) };
-            if builder.append_numbers(&values) {
-                return;
-            }
+        if let Some((values, kept)) = cells.numbers(number)
+            && builder.append_numbers(matching(Arc::new(values), &kept).as_primitive())
+        {
+            return;
+        }
+        if let Some((values, kept)) = cells.texts(number).filter(|_| builder.takes_texts()) {
+            builder.append_texts(texts(&matching(values, &kept)).as_string());
+            return;
         }
         cells.each(number, |cell| {
             let is_taken = match cell {
@@ -68,8 +77,18 @@ impl CellAppender {
     }
 }
 
-/// The numbers in the rows that match.
-fn matching(values: &Float64Array, kept: &BooleanArray) -> Float64Array {
-    let found = filter(values, kept).expect("there is one answer per row");
-    found.as_primitive::<Float64Type>().clone()
+/// The values in the rows that match.
+fn matching(values: ArrayRef, kept: &BooleanArray) -> ArrayRef {
+    if kept.true_count() == kept.len() {
+        return values;
+    }
+    filter(&values, kept).expect("there is one answer per row")
+}
+
+/// Texts, each once per row.
+fn texts(values: &ArrayRef) -> ArrayRef {
+    match values.as_any_dictionary_opt() {
+        Some(words) => take(words.values(), words.keys(), None).expect("the keys were checked when they were read"),
+        None => Arc::clone(values),
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::filter::FilterParts;
 use super::{ScanOptions, Watch};
-use crate::input::{Input, InputFile};
+use crate::input::{Input, InputFile, StorePart};
 use crate::sql::Rep;
 use jird::lines::Scanned;
 use jird::{
@@ -103,8 +103,8 @@ pub(crate) struct TableScan {
     pub(crate) ordered: AtomicBool,
     /// Whether the input can be read only once.
     pub(crate) is_once: bool,
-    /// Of stores, only blocks of about this many bytes are read, those of the newest events.
-    pub(crate) newest_bytes: AtomicU64,
+    /// What is read of stores.
+    pub(crate) part: StorePart,
     /// Whether the files can be cut into ranges.
     pub(crate) is_anywhere: bool,
     /// Whether a scan already notes the bad records. The first scan does.

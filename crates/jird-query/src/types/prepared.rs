@@ -1,6 +1,6 @@
 //! A table of a query: what is known before the scan, and what its scans have seen.
 
-use crate::input::Input;
+use crate::input::{Input, StorePart};
 use crate::output::report::{Report, quoted};
 use crate::scan::{ColumnSpec, ScanOptions, TableScan, Tally, VirtualColumn, Watch};
 use crate::sql::{Rep, SourceUse};
@@ -9,7 +9,7 @@ use arrow_schema::{Schema, SchemaRef};
 use jird::Path;
 use jird::lines::Check;
 use jird_formats::ColumnType;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A table, with everything that is known of it.
@@ -64,7 +64,7 @@ impl<'q> Source<'q> {
             options,
             ordered: AtomicBool::new(false),
             is_once: !input.is_rereadable(),
-            newest_bytes: AtomicU64::new(u64::MAX),
+            part: StorePart::all(),
             is_anywhere: input.is_anywhere(),
             noted: Arc::clone(&input.noted),
             misfits_noted: AtomicBool::new(false),
@@ -144,12 +144,16 @@ impl<'q> Source<'q> {
             list(quoted(&taken(&self.shared.tally.literals))),
             self.shared.options.threads,
         );
-        let newest_bytes = self.shared.newest_bytes.load(Relaxed);
+        let part = &self.shared.part;
         for (_, store) in self.input.stores() {
             for choice in taken(&self.shared.tally.choices) {
                 let condition = choice.as_ref().map(|(condition, paths)| (condition, &paths[..]));
-                let foreseen = store.foreseen(&store.choose(condition, newest_bytes, self.shared.tells_lines()));
-                let first = if newest_bytes < store.bytes() { " at first, of the newest events" } else { "" };
+                let foreseen = store.foreseen(&store.choose(condition, part, self.shared.tells_lines()));
+                let first = match (part.newest_bytes() < store.bytes(), part.oldest_bytes()) {
+                    (false, _) => "",
+                    (true, 0) => " at first, of the newest events",
+                    (true, _) => " at first, of the newest and the oldest events",
+                };
                 let _ = writeln!(text, "  blocks   {foreseen}{first}");
             }
         }

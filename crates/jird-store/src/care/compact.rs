@@ -8,6 +8,7 @@ use crate::error::{Damage, Error};
 use crate::manifest::{Folder, Fresh, SpanEntry};
 use crate::settings::Settings;
 use crate::snapshot::sum_up;
+use crate::span::sum_up_asked;
 use crate::store::Store;
 
 /// At most as many spans are merged at a time: of each, a block is in memory.
@@ -70,6 +71,7 @@ impl Store {
             }
         }
         let manifest = self.folder.manifest()?;
+        sum_up_asked(&self.folder);
         sum_up(&self.folder, |number| manifest.spans.iter().any(|span| span.number == number));
         lack.map(|()| compacted)
     }

@@ -55,6 +55,16 @@ impl Rounded {
         Some(Self { double, order: compare(&format!("{double:.766e}")), shortest })
     }
 
+    /// The numbers whose order with the constant may be one for which `holds`.
+    pub(super) fn bounds(self, holds: impl Fn(Ordering) -> bool, rounding: Rounding) -> Bounds {
+        Bounds {
+            double: self.double,
+            less: holds(Ordering::Less),
+            equal: self.compare(self.double, rounding).is_none_or(&holds),
+            greater: holds(Ordering::Greater),
+        }
+    }
+
     /// How a number compares with the constant, given the double that stands for it. `None`: it cannot be said.
     #[inline]
     pub(super) fn compare(self, cell: f64, rounding: Rounding) -> Option<Ordering> {
@@ -66,6 +76,25 @@ impl Rounded {
             },
             order => order,
         }
+    }
+}
+
+/// Which numbers may match, by how their doubles compare with another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    double: f64,
+    less: bool,
+    equal: bool,
+    greater: bool,
+}
+
+impl Bounds {
+    /// What is no number may match.
+    #[inline]
+    pub(super) fn may_be(self, cell: f64) -> bool {
+        // Without branches, so that many rows are compared at once.
+        let (less, greater, equal) = (cell < self.double, cell > self.double, cell == self.double);
+        (less & self.less) | (greater & self.greater) | (equal & self.equal) | cell.is_nan()
     }
 }
 
@@ -98,9 +127,7 @@ impl AskNumber {
     #[inline]
     pub(super) fn may_be(&self, wanted: bool, cell: f64, rounding: Rounding) -> bool {
         match self {
-            Self::Compare(op, constant) => {
-                constant.compare(cell, rounding).is_none_or(|order| op.holds(order) == wanted)
-            }
+            Self::Compare(op, constant) => constant.bounds(|order| op.holds(order) == wanted, rounding).may_be(cell),
             Self::In(list) => {
                 let mut orders = list.iter().map(|constant| constant.compare(cell, rounding));
                 if wanted {

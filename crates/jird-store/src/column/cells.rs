@@ -2,7 +2,7 @@
 
 use super::decide::Typed;
 use super::{Column, Columns, spellings, texts};
-use arrow_array::{Array, BooleanArray, Float64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array};
 use arrow_buffer::BooleanBuffer;
 use jird::Path;
 use std::cell::OnceCell;
@@ -89,6 +89,17 @@ impl Cells {
         column.facts.numbers().filter(|_| !column.facts.has_others())?;
         let Typed::Numbers(values) = super::decide::typed(column)? else { return None };
         Some((values.slice(self.first, self.kept.len()), BooleanArray::new(self.kept.clone(), None)))
+    }
+
+    /// The texts of a column as strings or a dictionary of strings, null where they are null or missing, and which of these
+    /// rows match; if nothing else is in the column.
+    ///
+    /// # Panics
+    /// If there are fewer columns.
+    pub fn texts(&self, column: usize) -> Option<(ArrayRef, BooleanArray)> {
+        let column = self.columns.of_path(&self.paths[column]).filter(|column| !column.facts.has_others())?;
+        let Typed::Texts(_) = super::decide::typed(column)? else { return None };
+        Some((column.array.slice(self.first, self.kept.len()), BooleanArray::new(self.kept.clone(), None)))
     }
 
     /// Whether [`Self::each`] can show a column: whether it is not damaged.

@@ -116,21 +116,32 @@ impl Columns {
         let null = column.facts.has_others() || cell::kind_may_be(leaf, FieldKinds::NULLS);
         let mask = match typed(column)? {
             Typed::Numbers(values) => {
-                let ask = AskNumber::of(leaf);
                 let (rounding, may) = (column.facts.rounding(), cell::kind_may_be(leaf, FieldKinds::NUMBER));
-                self.each(values, null, |row| may && ask.may_be(leaf.wanted, values.value(row), rounding))
+                let numbers = values.values();
+                match AskNumber::of(leaf) {
+                    _ if !may => mask(values, null, |_| false),
+                    AskNumber::Compare(op, constant) => {
+                        let bounds = constant.bounds(|order| op.holds(order) == leaf.wanted, rounding);
+                        mask(values, null, |row| bounds.may_be(numbers[row]))
+                    }
+                    ask => mask(values, null, |row| ask.may_be(leaf.wanted, numbers[row], rounding)),
+                }
             }
             Typed::Texts(TextCells::Words(keys, words)) => {
                 let may = cell::kind_may_be(leaf, FieldKinds::STRING);
-                let known: Vec<bool> =
-                    words.iter().map(|word| may && word.is_some_and(|word| cell::text_may_be(leaf, word))).collect();
-                self.each(keys, null, |row| known[usize::from(keys.value(row))])
+                // A row that is null may have any key.
+                let mut known = [false; 256];
+                for (known, word) in known.iter_mut().zip(words) {
+                    *known = may && word.is_some_and(|word| cell::text_may_be(leaf, word));
+                }
+                let keys_of_rows = keys.values();
+                mask(keys, null, |row| known[usize::from(keys_of_rows[row])])
             }
             Typed::Texts(TextCells::Plain(values)) => {
                 let may = cell::kind_may_be(leaf, FieldKinds::STRING);
                 // Texts that have a column repeat.
                 let mut last = None;
-                self.each(values, null, |row| {
+                mask(values, null, |row| {
                     let text = values.value(row);
                     match last {
                         Some((same, known)) if same == text => known,
@@ -142,21 +153,11 @@ impl Columns {
                     }
                 })
             }
-            Typed::Bools(values) => self.each(values, null, |row| {
+            Typed::Bools(values) => mask(values, null, |row| {
                 cell::kind_may_be(leaf, if values.value(row) { FieldKinds::TRUE } else { FieldKinds::FALSE })
             }),
         };
         Some(mask)
-    }
-
-    /// A mask of the rows that have a value and may match, and of the rows that are null, if they may.
-    fn each(&self, values: &dyn Array, null: bool, mut may: impl FnMut(usize) -> bool) -> BooleanBuffer {
-        match values.nulls() {
-            None => BooleanBuffer::collect_bool(self.rows, may),
-            Some(nulls) => {
-                BooleanBuffer::collect_bool(self.rows, |row| if nulls.is_null(row) { null } else { may(row) })
-            }
-        }
     }
 
     /// Compares two columns.
@@ -202,6 +203,17 @@ pub(crate) fn is_exact(condition: &Condition, column: impl Fn(&Path) -> Option<(
         // Two fields may have values of different kinds. The engine counts such comparisons, and columns do not.
         known.is_some_and(|(kind, facts)| leaf.other.is_none() && cell::is_exact(leaf, kind, facts))
     })
+}
+
+/// A mask of the rows that have a value and may match, and of the rows that are null, if they may. `may` is asked for all
+/// rows, whatever stands there in those that are null.
+fn mask(values: &dyn Array, null: bool, may: impl FnMut(usize) -> bool) -> BooleanBuffer {
+    let mask = BooleanBuffer::collect_bool(values.len(), may);
+    match values.nulls() {
+        None => mask,
+        Some(nulls) if null => &mask | &!nulls.inner(),
+        Some(nulls) => &mask & nulls.inner(),
+    }
 }
 
 pub(super) fn typed(column: &Column) -> Option<Typed<'_>> {

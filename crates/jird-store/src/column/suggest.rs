@@ -20,10 +20,13 @@ const EVENTS_PER_VALUE: usize = 8;
 /// Texts have a column if on average each comes this many times, or if there are no more than a few.
 const REPEATS: usize = 4;
 const FEW_TEXTS: usize = 16;
+/// Texts that do not repeat have one if so many are short for each that is long.
+const SHORT_PER_LONG: usize = 16;
 
-/// The fields that have a column, in the order in which documents have them. `lines` are documents, each with a line feed,
-/// and are trusted to be JSON; an error means that they are not. Parses a sample of them.
-pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Error> {
+/// The fields that have a column, in the order in which documents have them; texts of those that were `asked` for have one
+/// even if they do not repeat. `lines` are documents, each with a line feed, and are trusted to be JSON; an error means that
+/// they are not. Parses a sample of them.
+pub(crate) fn suggest(lines: &[u8], time_field: &Path, asked: &[Path]) -> Result<Vec<Path>, Error> {
     let ends: Vec<usize> = memchr::memchr_iter(b'\n', lines).collect();
     let mut sample = Sample::default();
     for number in spread(ends.len(), SAMPLE) {
@@ -33,7 +36,7 @@ pub(crate) fn suggest(lines: &[u8], time_field: &Path) -> Result<Vec<Path>, Erro
         sample.events += 1;
     }
     let mut fields: Vec<(Path, FieldSample)> = sample.fields.into_iter().collect();
-    fields.retain(|(path, seen)| seen.has_column(sample.events, path == time_field));
+    fields.retain(|(path, seen)| seen.has_column(sample.events, path == time_field || asked.contains(path)));
     // The column `time` stands for texts of one width.
     fields.retain(|(path, seen)| path != time_field || seen.width.is_none_or(|width| width == 0));
     fields.sort_unstable_by_key(|(_, seen)| seen.number);
@@ -62,6 +65,8 @@ struct FieldSample {
     number: usize,
     values: usize,
     texts: usize,
+    /// Texts that are too long for a column.
+    long: usize,
     /// The width of texts that are times in order; 0 if they have no width, or several.
     width: Option<u8>,
     /// The hashes of the texts.
@@ -98,7 +103,10 @@ impl Sample {
 
 impl FieldSample {
     fn add_text(&mut self, value: Value<'_>) {
-        let Some(text) = value.as_str().filter(|text| text.len() <= TEXT_MAX) else { return };
+        let Some(text) = value.as_str().filter(|text| text.len() <= TEXT_MAX) else {
+            self.long += 1;
+            return;
+        };
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         self.distinct.insert(hasher.finish());
@@ -108,9 +116,10 @@ impl FieldSample {
         self.texts += 1;
     }
 
-    fn has_column(&self, events: usize, is_time: bool) -> bool {
+    fn has_column(&self, events: usize, is_wanted: bool) -> bool {
         let repeats = self.distinct.len() <= FEW_TEXTS.max(self.texts / REPEATS);
-        self.values > 0 && self.values >= events / EVENTS_PER_VALUE && (repeats || is_time)
+        let are_short = self.long <= self.texts / SHORT_PER_LONG;
+        self.values > 0 && self.values >= events / EVENTS_PER_VALUE && (repeats || is_wanted && are_short)
     }
 }
 
@@ -135,10 +144,13 @@ mod tests {
         }
         let named = |paths: Vec<Path>| paths.iter().map(Path::to_string).collect::<Vec<_>>();
         let time = Path::root().key("@t");
-        let found = named(suggest(lines.as_bytes(), &time).unwrap());
+        let found = named(suggest(lines.as_bytes(), &time, &[]).unwrap());
         assert_eq!(found, ["/@t", "/level", "/in/ms", "/in/ok"]);
-        assert_eq!(named(suggest(b"1\n[2]\n\"x\"\n", &time).unwrap()), [""; 0]);
-        assert_eq!(named(suggest(b"", &time).unwrap()), [""; 0]);
+        let asked = ["id", "long", "none", "rare", "nobody"].map(|key| Path::root().key(key));
+        let found = named(suggest(lines.as_bytes(), &time, &asked).unwrap());
+        assert_eq!(found, ["/@t", "/id", "/level", "/in/ms", "/in/ok"]);
+        assert_eq!(named(suggest(b"1\n[2]\n\"x\"\n", &time, &[]).unwrap()), [""; 0]);
+        assert_eq!(named(suggest(b"", &time, &[]).unwrap()), [""; 0]);
     }
 
     #[test]
@@ -158,9 +170,9 @@ mod tests {
             let members: Vec<String> = (0..100).map(|key| format!("\"{number} {key}\":1")).collect();
             writeln!(lines, "{{{}}}", members.join(",")).unwrap();
         }
-        assert!(suggest(lines.as_bytes(), &Path::root()).unwrap().is_empty());
+        assert!(suggest(lines.as_bytes(), &Path::root(), &[]).unwrap().is_empty());
         let members: Vec<String> = (0..100).map(|key| format!("\"{key}\":1")).collect();
         let lines = format!("{{{}}}\n", members.join(","));
-        assert_eq!(suggest(lines.as_bytes(), &Path::root()).unwrap().len(), COLUMNS_MAX);
+        assert_eq!(suggest(lines.as_bytes(), &Path::root(), &[]).unwrap().len(), COLUMNS_MAX);
     }
 }

@@ -10,8 +10,8 @@ use crate::error::{Damage, Damages, Error};
 use crate::event::{Clip, Key, TextOrder};
 use crate::logs::{Logs, TakenRanges, Unreadable};
 use crate::manifest::{Folder, Manifest};
-use crate::settings::{Settings, Window};
-use crate::span::SpanFile;
+use crate::settings::{ColumnChoice, Settings, Window};
+use crate::span::{SpanFile, note_asked};
 use recent::Recent;
 use std::sync::Arc;
 
@@ -124,6 +124,15 @@ impl Snapshot {
     /// If they cannot be written, as on a disk that is read-only, nothing is noted.
     pub fn note_saved(&self, saved: &[(u64, Saved)]) {
         saved::note(&self.0.folder, saved);
+    }
+
+    /// Notes that a query had to read documents because these fields have no column. Fields that are often asked for have one
+    /// in the spans that are written from then on, if the store chooses its columns itself and their texts are short. If it
+    /// cannot be noted, as on a disk that is read-only, it is not.
+    pub fn note_asked(&self, fields: &[jird::Path]) {
+        if self.0.settings.columns == ColumnChoice::Auto {
+            note_asked(&self.0.folder, fields);
+        }
     }
 
     pub(crate) fn spans(&self) -> &[SpanFile] {

@@ -15,8 +15,8 @@ use crate::index::{Condition, FieldKinds};
 use crate::settings::Window;
 use crate::span::{BLOCK_BYTES, BlockRows};
 use jird::Path;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -279,6 +279,24 @@ impl Text {
             [Piece { home: Home::Span(span, _), .. }] => Some(self.snapshot.0.spans[span].number()),
             _ => None,
         }
+    }
+
+    /// The paths of a condition that have no column in some span of a section.
+    ///
+    /// # Panics
+    /// If there is no such section.
+    pub fn without_column(&self, section: usize, condition: &Condition) -> Vec<Path> {
+        let state = &*self.snapshot.0;
+        let lacks = |unit: &Unit, path: &Path| match unit.home {
+            UnitHome::Span(span) => !state.spans[span].table().columns.iter().any(|(other, _)| other == path),
+            UnitHome::Recent(_) => false,
+        };
+        let units = &self.sections[section].units;
+        let slots: BTreeSet<usize> = condition.slots().into_iter().collect();
+        let mut paths: Vec<&Path> = slots.into_iter().filter_map(|slot| condition.paths().get(slot)).collect();
+        paths.retain(|path| !path.steps().is_empty() && **path != state.settings.time_field);
+        paths.retain(|path| units.iter().any(|unit| lacks(unit, path)));
+        paths.into_iter().cloned().collect()
     }
 
     /// Whether all events of the store hold, at this path, a UTC text of one fixed width, so that the order of these

@@ -77,10 +77,8 @@ impl Buffers<'_> {
                 Arc::new(DictionaryArray::try_new(keys, words).ok()?)
             }
             ColumnType::Number => {
-                let bytes = self.next(rows.checked_mul(8)?)?;
-                let values = bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).take(rows);
-                let values: Vec<f64> = values.collect();
-                (values.len() == rows).then(|| Arc::new(Float64Array::new(ScalarBuffer::from(values), nulls)))?
+                let values = doubles(self.next(rows.checked_mul(8)?)?).slice(0, rows);
+                Arc::new(Float64Array::new(values, nulls))
             }
             ColumnType::Text | ColumnType::Spellings => {
                 let bytes = self.next(rows.checked_add(1)?.checked_mul(4)?)?;
@@ -118,6 +116,15 @@ impl Buffers<'_> {
         arrow::unpack(bytes, self.compression, len, &mut out)?;
         Some(out)
     }
+}
+
+/// The doubles that lie in these bytes.
+fn doubles(bytes: Vec<u8>) -> ScalarBuffer<f64> {
+    let (chunks, _) = bytes.as_chunks::<8>();
+    if cfg!(target_endian = "little") && chunks.as_ptr().cast::<f64>().is_aligned() {
+        return ScalarBuffer::from(Buffer::from_vec(bytes));
+    }
+    chunks.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! Arrow file and in the index file; the manifest has its checksum.
 
 mod arrow;
+mod asked;
 mod columns;
 mod flush;
 mod index_file;
@@ -16,6 +17,7 @@ mod table;
 mod walk;
 mod write;
 
+pub(crate) use asked::{note_asked, often_asked, sum_up_asked};
 pub(crate) use index_file::IndexFile;
 pub(crate) use open::SpanFile;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The table of the blocks of a span file.
 
 use super::{BLOCK_BYTES_MAX, columns};
-use crate::column::{ColumnFacts, ColumnType};
+use crate::column::{ColumnFacts, ColumnType, TEXT_MAX};
 use crate::event::Key;
 use crate::notation;
 use crate::settings::Compression;
@@ -156,7 +156,11 @@ impl Table {
 fn column(value: Value<'_>) -> Option<((Path, ColumnType), StringArray)> {
     let kind = columns::type_of_name(&value.at(1)?.as_str()?)?;
     let words: Vec<_> = match kind {
-        ColumnType::Words => value.at(2)?.elements().map(Value::as_str).collect::<Option<_>>()?,
+        ColumnType::Words => {
+            let words: Vec<_> = value.at(2)?.elements().map(Value::as_str).collect::<Option<_>>()?;
+            // A row of a few bits may not stand for megabytes.
+            words.iter().all(|word| word.len() <= TEXT_MAX).then_some(words)?
+        }
         _ => Vec::new(),
     };
     Some(((notation::path(value.at(0)?)?, kind), StringArray::from_iter_values(words)))

@@ -2,7 +2,7 @@
 
 use super::arrow::{self, TABLE_KEY};
 use super::flush::Flushed;
-use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file};
+use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file, often_asked};
 use crate::column::{self, Column, ColumnPlan};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
@@ -162,7 +162,7 @@ impl SpanWriter {
         let block = ClosedBlock { text: Buffer::from_vec(text), offsets, times, arrivals };
         if self.arrow.is_none() {
             let sample = if self.sample.is_empty() { &block.text[..] } else { &self.sample };
-            let begun = Arrow::begin(&self.settings, self.effort, self.table.base, sample);
+            let begun = Arrow::begin(&self.folder, &self.settings, self.effort, self.table.base, sample);
             let begun = begun.map_err(|error| refused(&self.path, &error))?;
             if let Some(plan) = begun.plan.clone() {
                 (self.table.columns, self.table.words) = (plan.columns(), plan.words());
@@ -265,10 +265,16 @@ impl SpanWriter {
 
 impl Arrow {
     /// Begins a file whose columns suit these events.
-    fn begin(settings: &Settings, effort: Effort, base: u64, lines: &[u8]) -> Result<Self, ArrowError> {
+    fn begin(
+        folder: &Folder,
+        settings: &Settings,
+        effort: Effort,
+        base: u64,
+        lines: &[u8],
+    ) -> Result<Self, ArrowError> {
         let failed = |error: jird::Error| ArrowError::JsonError(error.to_string());
         let paths = match &settings.columns {
-            ColumnChoice::Auto => column::suggest(lines, &settings.time_field).map_err(failed)?,
+            ColumnChoice::Auto => column::suggest(lines, &settings.time_field, &often_asked(folder)).map_err(failed)?,
             ColumnChoice::Fields(paths) => paths.clone(),
         };
         let plan = (!paths.is_empty()).then(|| ColumnPlan::choose(&paths, lines)).transpose().map_err(failed)?;

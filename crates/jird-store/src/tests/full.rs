@@ -14,7 +14,7 @@ fn strays(run: &Run) -> Vec<String> {
     let manifest = run.store().unwrap().folder.manifest().unwrap();
     let folder = run.store().unwrap().folder;
     let mut known: Vec<_> =
-        ["MANIFEST", "MANIFEST.copy", "TAKEN", "BALLAST", "SAVED"].map(|name| folder.file(name)).into();
+        ["MANIFEST", "MANIFEST.copy", "TAKEN", "BALLAST", "SAVED", "ASKED"].map(|name| folder.file(name)).into();
     for span in &manifest.spans {
         known.extend([folder.span(span.number), folder.index(span.number)]);
     }

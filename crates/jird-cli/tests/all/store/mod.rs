@@ -231,6 +231,7 @@ fn an_explanation_says_which_blocks_of_a_store_a_query_reads() {
         "select max(Elapsed) as most where \"@t\" between '2024-03-05T00:10:00.000Z' and '2024-03-05T00:20:00.000Z'",
         "select id, Message order by \"@t\" desc limit 3",
         "select Level, count(*) as n group by Level",
+        "select min(\"@t\") as first, max(\"@t\") as last",
         "select a.id from stream a join stream b on a.id = b.id where a.id = 'r-12345' and b.Elapsed < 10",
     ] {
         let plan = fine(&folder, "query", &[&format!("explain {sql}"), "--store", "log"]);
@@ -247,8 +248,16 @@ fn an_explanation_says_which_blocks_of_a_store_a_query_reads() {
     assert!(all >= 8 && reads[1] < all / 2 && reads[3] < all && reads[4] < all && reads[5] < all, "{reads:?}");
     let plan = fine(&folder, "query", &["explain select id order by \"@t\" desc limit 3", "--store", "log"]);
     assert!(plan.contains("at first, of the newest events"), "{plan}");
+    assert!(reads[7] <= 2, "{reads:?}");
     let plan = fine(&folder, "query", &["explain select id where id = 'nobody'", "--store", "log"]);
     assert!(plan.contains("; skipped: ") && plan.contains(" by values"), "{plan}");
+}
+
+/// The blocks that columns answered, and what `--stats` says of the store.
+fn by_columns(said: &str) -> (u32, String) {
+    let store = said.lines().find(|line| line.starts_with("store")).unwrap_or_default().to_owned();
+    let before = store.split(" answered by columns").next().unwrap_or_default();
+    (before.split_whitespace().last().and_then(|word| word.parse().ok()).unwrap(), store)
 }
 
 #[test]
@@ -262,10 +271,7 @@ fn columns_answer_where_a_query_looks_at_nothing_else() {
         let (out, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
         assert_eq!(code, 0, "{sql}: {said}");
         assert_eq!(out, of_file, "{sql}");
-        let store = said.lines().find(|line| line.starts_with("store")).unwrap_or_default().to_owned();
-        let before = store.split(" answered by columns").next().unwrap_or_default();
-        let blocks: u32 = before.split_whitespace().last().and_then(|word| word.parse().ok()).unwrap();
-        (blocks, store)
+        by_columns(&said)
     };
     for sql in [
         "select Level, count(*) as n, avg(Elapsed) as ms group by Level order by Level",
@@ -285,6 +291,37 @@ fn columns_answer_where_a_query_looks_at_nothing_else() {
     let (_, said, _) = folder.query(&["select sum(Level) as n", "--store", "log"], b"");
     let (_, of_file, _) = folder.query(&["select sum(Level) as n", "a.ndjson"], b"");
     assert_eq!(said.replace("log", "a.ndjson"), of_file);
+}
+
+#[test]
+fn a_field_that_queries_look_for_has_a_column_in_later_spans() {
+    let folder = Folder::new("columns-asked").with("a.ndjson", events(4000));
+    fine(&folder, "ingest", &["log", "a.ndjson"]);
+    fine(&folder, "store", &["compact", "log"]);
+    let sql = "select count(*) as n where Message like '%7%'";
+    let answered = || {
+        let (out, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        assert_eq!(code, 0, "{said}");
+        (out, by_columns(&said).0)
+    };
+    let (of_all, blocks) = answered();
+    assert_eq!(blocks, 0);
+    let at_night: Vec<String> =
+        (0..4000).map(|id| format!("{{\"@t\":{id},\"Message\":\"{id} at night\"}}\n")).collect();
+    let ingested = |name: &str| {
+        std::fs::write(folder.0.join(name), at_night.concat()).unwrap();
+        fine(&folder, "ingest", &["log", name]);
+        fine(&folder, "store", &["compact", "log"]);
+        answered()
+    };
+    // Two queries are not many.
+    let (_, blocks) = ingested("b.ndjson");
+    assert_eq!(blocks, 0);
+    fine(&folder, "query", &[sql, "--store", "log"]);
+    let (out, blocks) = ingested("c.ndjson");
+    let sevens = at_night.iter().filter(|line| line.split('"').nth(5).unwrap().contains('7')).count();
+    let n = |out: &str| out.split([':', '}']).nth(1).unwrap().parse::<usize>().unwrap();
+    assert!(blocks > 0 && n(&out) == n(&of_all) + 2 * sevens, "{out} {of_all} {sevens}");
 }
 
 #[test]
