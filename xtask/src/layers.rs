@@ -16,7 +16,7 @@ const CRATES: [Layers; 9] = [
     Layers {
         name: "jird",
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
-                record jsonpath layout lenient patch data_model event typed partial lines hooks",
+                record jsonpath layout lenient edit patch data_model event typed partial lines hooks",
     },
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {

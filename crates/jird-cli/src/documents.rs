@@ -4,8 +4,8 @@ use crate::input::Input;
 use crate::lenient;
 use crate::outcome::BadData;
 use anyhow::{Context, Result, bail};
+use jird::edit::EditError;
 use jird::lenient::LenientError;
-use jird::patch::PatchError;
 use jird::policy::RECORD_BYTES_MAX;
 use jird_formats::files::{FileFormat, Text, plain_name};
 use std::io::{BufRead, BufReader, Read};
@@ -77,7 +77,7 @@ fn refused(name: &str, error: anyhow::Error, (lines, bytes): (u64, u64)) -> anyh
         let placed = refused.clone().after_lines(lines, bytes);
         return BadData(format!("{name}: {}", lenient::shown(&placed))).into();
     }
-    match (error.downcast_ref::<PatchError>(), error.downcast_ref::<BadData>()) {
+    match (error.downcast_ref::<EditError>(), error.downcast_ref::<BadData>()) {
         (Some(refused), _) => BadData(format!("{name}: {refused}")).into(),
         (None, Some(refused)) => BadData(format!("{name}: {refused}")).into(),
         (None, None) => error,

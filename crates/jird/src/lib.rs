@@ -6,7 +6,8 @@
 //! | a document, and values of it in any order | [`parse`], [`Parser`], [`Value`] |
 //! | the values that a query of JSONPath finds (feature `jsonpath`) | `JsonPath` |
 //! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
-//! | to change a document and keep the bytes of the rest; JSON Patch, merge patches, differences | [`patch`] |
+//! | to edit a document and keep the bytes of the rest | [`edit`], with [`edit::DocumentMut`] |
+//! | JSON Patch, merge patches, differences of two documents | [`patch`] |
 //! | to read JSON with comments, JSON5 and other text that is almost JSON | [`lenient`] |
 //! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
 //! | a few fields of each of many lines | [`lines`], with a [`record::Projection`] and a [`record::Predicate`] |
@@ -72,7 +73,8 @@
 //! jsonpath    queries of JSONPath: parsed, over trees and over text - JsonPath
 //! layout      the same text with other white space: minified, indented, canonical - Layout
 //! lenient     comments, trailing commas, JSON5: into strict JSON - to_strict, Front
-//! patch       edits that keep the bytes of all else: JSON Patch, merge patches, differences - Editor, Patch
+//! edit        documents that can be edited, and keep the bytes of all else - DocumentMut, Overlay
+//! patch       JSON Patch, merge patches, differences - Patch, diff
 //! data_model  JSON in serde's data model, for text, trees and events alike - Node, Raw
 //! event       sources, sinks and filters of events; the table of keys - Source, Sink
 //! typed       serde's Deserializer, which pulls tokens, and Serializer - Deserializer, Serializer
@@ -99,6 +101,7 @@
 
 #[cfg(feature = "serde")]
 mod data_model;
+pub mod edit;
 mod encoding;
 mod error;
 pub mod event;

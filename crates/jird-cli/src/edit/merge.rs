@@ -29,5 +29,5 @@ pub(crate) struct MergeArgs {
 pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
     let (name, text) = text_of(&args.patch, b"{", &args.edit.files)?;
     let patch = MergePatch::parse(&text).map_err(|error| wrong(&name, &text, &error))?;
-    Ok(args.edit.run(&|text, is_line| edited(text, is_line, &patch, |editor, patch| editor.merge(patch))))
+    Ok(args.edit.run(&|text, is_line| edited(text, is_line, &patch, |document, patch| document.merge(patch))))
 }

@@ -17,7 +17,7 @@ use crate::remote::RemoteArgs;
 use crate::rewrite::rewrite;
 use crate::target::Target;
 use anyhow::{Result, bail};
-use jird::patch::{Editor, PatchError};
+use jird::edit::{DocumentMut, EditError};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,10 +87,9 @@ fn edited<P>(
     text: &[u8],
     is_line: bool,
     patch: &P,
-    edit: impl for<'e> FnOnce(Editor<'e>, &'e P) -> Result<Editor<'e>, PatchError>,
+    edit: impl for<'e> FnOnce(DocumentMut<'e>, &'e P) -> Result<DocumentMut<'e>, EditError>,
 ) -> Result<Vec<u8>> {
-    let document = jird::parse(text)?;
-    let edited = edit(Editor::new(&document), patch)?.to_vec()?;
+    let edited = edit(DocumentMut::parse(text)?, patch)?.to_vec()?;
     if !is_line || !edited.trim_ascii().contains(&b'\n') {
         return Ok(edited);
     }
@@ -113,7 +112,7 @@ fn text_of(argument: &Path, begins: &[u8], files: &[PathBuf]) -> Result<(String,
 }
 
 /// A patch that is wrong.
-fn wrong(name: &str, text: &[u8], error: &PatchError) -> anyhow::Error {
+fn wrong(name: &str, text: &[u8], error: &EditError) -> anyhow::Error {
     match error.text_error() {
         Some(error) => BadData(format!("{name}: {}", error.locate(text))),
         None => BadData(format!("{name}: {error}")),

@@ -30,5 +30,5 @@ pub(crate) struct PatchArgs {
 pub(crate) fn run(args: &PatchArgs) -> Result<Outcome> {
     let (name, text) = text_of(&args.patch, b"[", &args.edit.files)?;
     let patch = Patch::parse(&text).map_err(|error| wrong(&name, &text, &error))?;
-    Ok(args.edit.run(&|text, is_line| edited(text, is_line, &patch, |editor, patch| editor.apply(patch))))
+    Ok(args.edit.run(&|text, is_line| edited(text, is_line, &patch, |document, patch| document.apply(patch))))
 }

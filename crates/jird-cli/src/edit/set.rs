@@ -59,9 +59,9 @@ pub(crate) fn run(args: &SetArgs) -> Result<Outcome> {
         bail!("the value {value} is not JSON: {error}; a string is written '{}', or with --string", quoted(&value));
     }
     Ok(args.edit.run(&|text, is_line| {
-        edited(text, is_line, &value, |mut editor, value| {
-            editor.set(&args.pointer, value)?;
-            Ok(editor)
+        edited(text, is_line, &value, |mut document, value| {
+            document.set_json(&args.pointer, value)?;
+            Ok(document)
         })
     }))
 }
@@ -69,9 +69,9 @@ pub(crate) fn run(args: &SetArgs) -> Result<Outcome> {
 pub(crate) fn run_unset(args: &UnsetArgs) -> Result<Outcome> {
     check(&args.pointer)?;
     Ok(args.edit.run(&|text, is_line| {
-        edited(text, is_line, &args.pointer, |mut editor, pointer| {
-            editor.remove(pointer)?;
-            Ok(editor)
+        edited(text, is_line, &args.pointer, |mut document, pointer| {
+            document.remove(pointer)?;
+            Ok(document)
         })
     }))
 }

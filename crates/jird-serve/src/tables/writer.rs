@@ -14,9 +14,9 @@ use crate::request::negotiation::Duplicates;
 use crate::request::rows::Format;
 use crate::tables::returned::{self, Changed, Returned, none, one};
 use hyper::StatusCode;
+use jird::edit::{EditError, EditErrorKind};
 use jird::event::filter::Project;
 use jird::event::{self, Failure, JsonSource, Sink};
-use jird::patch::{PatchError, PatchErrorKind};
 use jird_formats::sqlite::{SqliteSink, open, quote};
 use jird_formats::{Cell, Row};
 use rusqlite::config::DbConfig;
@@ -428,11 +428,11 @@ fn patched(row: &[u8], patch: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
 }
 
 /// 400 if the patch is malformed, 409 if one of its `test` operations fails, 422 if it does not fit the row.
-fn of_patch(error: &PatchError, patch: &[u8]) -> Problem {
+fn of_patch(error: &EditError, patch: &[u8]) -> Problem {
     match (error.kind(), error.text_error()) {
         (_, Some(error)) => Problem::of_body(error, patch),
-        (PatchErrorKind::Malformed | PatchErrorKind::Pointer, _) => Problem::bad(error.to_string()),
-        (PatchErrorKind::Test, _) => Problem::new(StatusCode::CONFLICT, error.to_string()),
+        (EditErrorKind::Malformed | EditErrorKind::Pointer, _) => Problem::bad(error.to_string()),
+        (EditErrorKind::Test, _) => Problem::new(StatusCode::CONFLICT, error.to_string()),
         _ => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
     }
 }

@@ -1,20 +1,19 @@
 //! Patches: the operations of RFC 6902, read and checked.
 
 use super::equal::name;
-use super::error::{PatchError, PatchErrorKind, shown};
-use super::pointer::Pointer;
+use crate::edit::{EditError, EditErrorKind, Pointer, shown};
 use crate::tape::{Document, Kind, Value};
 
 /// A JSON Patch (RFC 6902): operations that are applied one after the other. It is read once, and applied to any number
-/// of documents by [`Editor::apply`](super::Editor::apply).
+/// of documents by [`DocumentMut::apply`](crate::edit::DocumentMut::apply).
 ///
 /// ```
-/// use jird::patch::{Editor, Patch};
+/// use jird::{edit::DocumentMut, patch::Patch};
 /// let patch = Patch::parse(br#"[{"op": "replace", "path": "/level", "value": "info"}]"#)?;
 /// let mut texts = Vec::new();
 /// for line in [r#"{"id": 1.50, "level": "INFO"}"#, r#"{"id": 2,"level":null}"#] {
 ///     let line = jird::parse(line.as_bytes())?;
-///     texts.push(Editor::new(&line).apply(&patch)?.to_string()?);
+///     texts.push(DocumentMut::from(&line).apply(&patch)?.to_string()?);
 /// }
 /// assert_eq!(texts, [r#"{"id": 1.50, "level": "info"}"#, r#"{"id": 2,"level":"info"}"#]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -59,10 +58,10 @@ impl<'p> Patch<'p> {
     /// Reads and checks a patch. Members that no operation knows are ignored (RFC 6902 §4).
     ///
     /// # Errors
-    /// [`PatchErrorKind::Patch`] if it is not JSON, [`PatchErrorKind::Malformed`] or [`PatchErrorKind::Pointer`] for the
+    /// [`EditErrorKind::Patch`] if it is not JSON, [`EditErrorKind::Malformed`] or [`EditErrorKind::Pointer`] for the
     /// first operation that is wrong.
-    pub fn parse(text: &'p [u8]) -> Result<Self, PatchError> {
-        let document = crate::parse(text).map_err(|error| PatchError::text(PatchErrorKind::Patch, error))?;
+    pub fn parse(text: &'p [u8]) -> Result<Self, EditError> {
+        let document = crate::parse(text).map_err(|error| EditError::text(EditErrorKind::Patch, error))?;
         Self::of_document(document)
     }
 
@@ -70,7 +69,7 @@ impl<'p> Patch<'p> {
     ///
     /// # Errors
     /// As [`Patch::parse`].
-    pub fn of_document(document: Document<'p>) -> Result<Self, PatchError> {
+    pub fn of_document(document: Document<'p>) -> Result<Self, EditError> {
         let root = document.root();
         if root.kind() != Kind::Array {
             let kind = root.kind().name();
@@ -95,8 +94,8 @@ impl<'p> Patch<'p> {
 }
 
 #[cold]
-fn malformed(words: impl Into<String>) -> PatchError {
-    PatchError::new(PatchErrorKind::Malformed, words)
+fn malformed(words: impl Into<String>) -> EditError {
+    EditError::new(EditErrorKind::Malformed, words)
 }
 
 /// The members of an operation that have a meaning.
@@ -108,7 +107,7 @@ struct Members<'v> {
     value: Option<Value<'v>>,
 }
 
-fn operation(document: &Document<'_>, operation: Value<'_>) -> Result<Operation, PatchError> {
+fn operation(document: &Document<'_>, operation: Value<'_>) -> Result<Operation, EditError> {
     let members = members(operation)?;
     let op = text(members.op, "op")?;
     let path = pointer(members.path, "path")?;
@@ -129,7 +128,7 @@ fn operation(document: &Document<'_>, operation: Value<'_>) -> Result<Operation,
     Ok(Operation { verb: verb?, path })
 }
 
-fn members(operation: Value<'_>) -> Result<Members<'_>, PatchError> {
+fn members(operation: Value<'_>) -> Result<Members<'_>, EditError> {
     if operation.kind() != Kind::Object {
         return Err(malformed(format!(
             "an operation is an object, and this is a value of kind {}",
@@ -153,17 +152,17 @@ fn members(operation: Value<'_>) -> Result<Members<'_>, PatchError> {
     Ok(members)
 }
 
-fn text(value: Option<Value<'_>>, member: &str) -> Result<String, PatchError> {
+fn text(value: Option<Value<'_>>, member: &str) -> Result<String, EditError> {
     let value = value.ok_or_else(|| without(member))?;
     let text = value.as_str().map(std::borrow::Cow::into_owned);
     text.ok_or_else(|| malformed(format!("its member {member:?} is not a string, but of kind {}", value.kind().name())))
 }
 
-fn pointer(value: Option<Value<'_>>, member: &str) -> Result<Pointer<'static>, PatchError> {
+fn pointer(value: Option<Value<'_>>, member: &str) -> Result<Pointer<'static>, EditError> {
     Pointer::new(text(value, member)?.into())
 }
 
 #[cold]
-fn without(member: &str) -> PatchError {
+fn without(member: &str) -> EditError {
     malformed(format!("it has no member {member:?}"))
 }

@@ -117,6 +117,11 @@ impl Document<'_> {
         self.place_of(value) + value.words_len()
     }
 
+    /// A copy, which owns its text.
+    pub(crate) fn to_owned(&self) -> Document<'static> {
+        Document { text: Cow::Owned(self.text.to_vec()), words: self.words.clone() }
+    }
+
     /// Converts it into a document that owns its text. Copies the text if it was borrowed.
     pub fn into_owned(self) -> Document<'static> {
         Document { text: Cow::Owned(self.text.into_owned()), words: self.words }

@@ -9,6 +9,7 @@ mod common;
 mod base64; // bytes as base64
 mod conformance; // the test suites of the corpus
 mod differences_typed; // the documented differences from `serde_json`
+mod edit; // documents that are edited
 mod encode; // types to text
 mod encodings; // byte order marks, UTF-16, UTF-32
 mod errors; // error messages and positions

@@ -2,9 +2,8 @@
 
 use super::digest::{Digests, repeats_a_key};
 use super::one_line;
+use crate::edit::{EditError, EditErrorKind, shown, utf8};
 use crate::patch::equal::name;
-use crate::patch::error::{PatchError, PatchErrorKind, shown};
-use crate::patch::texts::utf8;
 use crate::tape::{Document, Kind, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,9 +20,9 @@ use std::hash::RandomState;
 /// ```
 ///
 /// # Errors
-/// [`PatchErrorKind::NoMergePatch`] if there is none: a member of `new` that differs is `null`, which means removal in a
+/// [`EditErrorKind::NoMergePatch`] if there is none: a member of `new` that differs is `null`, which means removal in a
 /// merge patch, or an object that differs repeats a key.
-pub fn merge_diff<'d>(old: &'d Document<'d>, new: &'d Document<'d>) -> Result<String, PatchError> {
+pub fn merge_diff<'d>(old: &'d Document<'d>, new: &'d Document<'d>) -> Result<String, EditError> {
     let random = RandomState::new();
     let [digests, new_digests] = [old, new].map(|document| Digests::of(document, &random));
     let mut merging = Merging { old: digests, new: new_digests, out: Vec::new() };
@@ -46,7 +45,7 @@ enum Member<'d> {
 }
 
 impl<'d> Merging<'d> {
-    fn write(&mut self, old: Value<'d>, new: Value<'d>) -> Result<(), PatchError> {
+    fn write(&mut self, old: Value<'d>, new: Value<'d>) -> Result<(), EditError> {
         if old.kind() != Kind::Object || new.kind() != Kind::Object {
             check(new)?;
             self.out.extend_from_slice(&one_line(new));
@@ -85,7 +84,7 @@ impl<'d> Merging<'d> {
     }
 
     /// The members of the patch for a pair of objects.
-    fn members(&self, old: Value<'d>, new: Value<'d>) -> Result<std::vec::IntoIter<Member<'d>>, PatchError> {
+    fn members(&self, old: Value<'d>, new: Value<'d>) -> Result<std::vec::IntoIter<Member<'d>>, EditError> {
         if self.old.of_value(old) == self.new.of_value(new) {
             return Ok(Vec::new().into_iter());
         }
@@ -113,7 +112,7 @@ impl<'d> Merging<'d> {
 
 /// Refuses a value that a merge patch cannot set: one with a member that is `null`, at any depth outside arrays, or with a
 /// repeated key.
-fn check(value: Value<'_>) -> Result<(), PatchError> {
+fn check(value: Value<'_>) -> Result<(), EditError> {
     let mut open = vec![value];
     while let Some(value) = open.pop() {
         if value.kind() == Kind::Object && repeats_a_key(value) {
@@ -135,11 +134,11 @@ fn check(value: Value<'_>) -> Result<(), PatchError> {
 }
 
 #[cold]
-fn null_member(key: Value<'_>) -> PatchError {
+fn null_member(key: Value<'_>) -> EditError {
     none(&format!("the member {:?} is null, and null removes it", shown(&name(key))))
 }
 
 #[cold]
-fn none(reason: &str) -> PatchError {
-    PatchError::new(PatchErrorKind::NoMergePatch, format!("no merge patch leads there: {reason}; a JSON Patch does"))
+fn none(reason: &str) -> EditError {
+    EditError::new(EditErrorKind::NoMergePatch, format!("no merge patch leads there: {reason}; a JSON Patch does"))
 }

@@ -7,7 +7,7 @@ mod merging;
 pub use merging::merge_diff;
 
 use super::equal::name;
-use super::texts::utf8;
+use crate::edit::utf8;
 use crate::message::{self, Step};
 use crate::tape::{Document, Kind, Value};
 use crate::text::writer::write_string;

@@ -8,12 +8,14 @@
 //! key          its serializer for keys of maps
 //! format       what is written between tokens
 //! tree         serializes this crate's documents, values and numbers
+//! edited       the same for edited documents, and their new values from Rust types
 //! ```
 //!
 //! A writer is passed by value from one value to the next, and is returned as what serde calls `Ok`, so that the write
 //! position stays in a register.
 
 mod compound;
+mod edited;
 mod format;
 mod key;
 mod top;

@@ -1,6 +1,7 @@
 //! What is not edited keeps its bytes, and what is new looks like its neighbours.
 
-use jird::patch::{self, Editor};
+use jird::edit::DocumentMut;
+use jird::patch;
 
 #[track_caller]
 fn check(document: &str, patch: &str, wanted: &str) {
@@ -88,13 +89,13 @@ fn operations_see_what_those_before_them_did() {
 
 #[test]
 fn several_ways_of_editing_are_one_edit() {
-    let document = jird::parse(b"{\"a\": [1.0], \"b\": null}").unwrap();
+    let document = DocumentMut::parse(b"{\"a\": [1.0], \"b\": null}").unwrap();
     let patch = patch::Patch::parse(br#"[{"op":"add","path":"/a/0","value":0}]"#).unwrap();
     let merge = patch::MergePatch::parse(br#"{"b": {"c": 1}}"#).unwrap();
-    let mut editor = Editor::new(&document).apply(&patch).unwrap().merge(&merge).unwrap();
-    editor.set("/b/d", "[2]").unwrap();
-    assert!(editor.set("/x/y", "2").is_err() && editor.remove("/x").is_err());
-    assert_eq!(editor.to_string().unwrap(), "{\"a\": [0, 1.0], \"b\": {\"c\": 1, \"d\": [2]}}");
+    let mut document = document.apply(&patch).unwrap().merge(&merge).unwrap();
+    document.set_json("/b/d", "[2]").unwrap();
+    assert!(document.set_json("/x/y", "2").is_err() && document.remove("/x").is_err());
+    assert_eq!(document.to_string().unwrap(), "{\"a\": [0, 1.0], \"b\": {\"c\": 1, \"d\": [2]}}");
 }
 
 #[test]

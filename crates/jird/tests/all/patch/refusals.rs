@@ -1,17 +1,18 @@
 //! What is refused, and that hostile documents and patches cost neither stack, nor time, nor memory.
 
-use jird::patch::{self, Editor, MergePatch, Patch, PatchErrorKind};
+use jird::edit::{DocumentMut, EditErrorKind};
+use jird::patch::{self, MergePatch, Patch};
 use std::fmt::Write;
 
 #[track_caller]
-fn check(document: &str, patch: &str, kind: PatchErrorKind, words: &str) {
+fn check(document: &str, patch: &str, kind: EditErrorKind, words: &str) {
     let error = patch::apply(document.as_bytes(), patch.as_bytes()).unwrap_err();
     assert_eq!((error.kind(), error.to_string().as_str()), (kind, words));
 }
 
 #[test]
 fn errors_name_the_operation_its_path_and_what_is_wrong() {
-    use PatchErrorKind::*;
+    use EditErrorKind::*;
     check("{", "[]", Document, "an array or object is not closed (byte 1)");
     check("{}", "[", Patch, "an array or object is not closed (byte 1)");
     check(
@@ -76,10 +77,10 @@ fn a_repeated_key_is_read_and_not_edited() {
         r#"[{"op":"move","from":"/a","path":"/x"}]"#,
     ] {
         let error = patch::apply(document.as_bytes(), patch.as_bytes()).unwrap_err();
-        assert_eq!(error.kind(), PatchErrorKind::Repeated, "{patch}");
+        assert_eq!(error.kind(), EditErrorKind::Repeated, "{patch}");
     }
-    assert_eq!(patch::merge(document.as_bytes(), br#"{"a":1}"#).unwrap_err().kind(), PatchErrorKind::Repeated);
-    assert_eq!(MergePatch::parse(br#"{"a":1,"a":2}"#).unwrap_err().kind(), PatchErrorKind::Patch);
+    assert_eq!(patch::merge(document.as_bytes(), br#"{"a":1}"#).unwrap_err().kind(), EditErrorKind::Repeated);
+    assert_eq!(MergePatch::parse(br#"{"a":1,"a":2}"#).unwrap_err().kind(), EditErrorKind::Patch);
     let read =
         r#"[{"op":"test","path":"/a","value":1},{"op":"copy","from":"/b","path":"/d"},{"op":"remove","path":"/b"}]"#;
     let edited = patch::apply(document.as_bytes(), read.as_bytes()).unwrap();
@@ -90,13 +91,14 @@ fn a_repeated_key_is_read_and_not_edited() {
 fn copies_that_double_a_document_have_a_limit() {
     let copies: Vec<String> = (0..60).map(|at| format!(r#"{{"op":"copy","from":"","path":"/{at}"}}"#)).collect();
     let error = patch::apply(br#"{"a":"laughter"}"#, format!("[{}]", copies.join(",")).as_bytes()).unwrap_err();
-    assert_eq!(error.kind(), PatchErrorKind::Size);
+    assert_eq!(error.kind(), EditErrorKind::Size);
     assert!(error.operation().is_some_and(|index| index < 30), "{error}");
     let patch = Patch::parse(br#"[{"op":"copy","from":"/a","path":"/b"}]"#).unwrap();
     let document = jird::parse(br#"{"a":"laughter"}"#).unwrap();
-    let edit =
-        |bytes| Editor::new(&document).with_growth_max(bytes).apply(&patch).map(drop).map_err(|error| error.kind());
-    assert_eq!((edit(9), edit(10)), (Err(PatchErrorKind::Size), Ok(())));
+    let edit = |bytes| {
+        DocumentMut::from(&document).with_growth_max(bytes).apply(&patch).map(drop).map_err(|error| error.kind())
+    };
+    assert_eq!((edit(9), edit(10)), (Err(EditErrorKind::Size), Ok(())));
 }
 
 #[test]
@@ -112,11 +114,11 @@ fn the_result_is_never_too_deep_to_be_read() {
     let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
     let set = |depth: usize| patch::set(b"[[]]", "/0/-", &nested(depth));
     assert!(set(1022).is_ok());
-    assert_eq!(set(1023).unwrap_err().kind(), PatchErrorKind::Depth);
+    assert_eq!(set(1023).unwrap_err().kind(), EditErrorKind::Depth);
     let document = format!(r#"{{"deep":{},"way":{{"a":[]}}}}"#, nested(1022));
     for patch in ["move", "copy"].map(|op| format!(r#"[{{"op":"{op}","from":"/deep","path":"/way/a/0"}}]"#)) {
         let error = patch::apply(document.as_bytes(), patch.as_bytes()).unwrap_err();
-        assert_eq!(error.kind(), PatchErrorKind::Depth, "{patch}");
+        assert_eq!(error.kind(), EditErrorKind::Depth, "{patch}");
     }
 }
 
@@ -161,7 +163,7 @@ fn values_nested_within_edits_take_no_stack() {
 fn a_merge_patch_cannot_set_null_or_repeat_a_key() {
     for (old, new) in [("{}", r#"{"a":null}"#), ("1", r#"{"a":{"b":null}}"#), ("{}", r#"{"a":[{"k":1,"k":2}]}"#)] {
         let [old, new] = [old, new].map(|text| jird::parse(text.as_bytes()).unwrap());
-        assert_eq!(patch::merge_diff(&old, &new).unwrap_err().kind(), PatchErrorKind::NoMergePatch);
+        assert_eq!(patch::merge_diff(&old, &new).unwrap_err().kind(), EditErrorKind::NoMergePatch);
     }
     let [old, new] = ["{}", r#"{"a":[null]}"#].map(|text| jird::parse(text.as_bytes()).unwrap());
     assert_eq!(patch::merge_diff(&old, &new).unwrap(), r#"{"a": [null]}"#);

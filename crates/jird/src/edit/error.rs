@@ -1,4 +1,4 @@
-//! Why a patch was refused.
+//! Why an edit or a patch was refused.
 
 use crate::error::Error;
 use crate::message;
@@ -13,11 +13,11 @@ use core::fmt;
 /// assert_eq!(error.to_string(), "operation 0 (replace /b/c): nothing at /b");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PatchError(Box<Repr>);
+pub struct EditError(Box<Repr>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Repr {
-    kind: PatchErrorKind,
+    kind: EditErrorKind,
     operation: Option<usize>,
     name: &'static str,
     path: String,
@@ -25,11 +25,11 @@ struct Repr {
     text: Option<Error>,
 }
 
-/// What is wrong with a patch, or with what it is applied to.
+/// What is wrong with an edit or a patch, or with what it is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum PatchErrorKind {
-    /// The document is not JSON: [`PatchError::text_error`] says where.
+pub enum EditErrorKind {
+    /// The document is not JSON: [`EditError::text_error`] says where.
     Document,
     /// The patch or the new value is not JSON.
     Patch,
@@ -47,6 +47,8 @@ pub enum PatchErrorKind {
     Test,
     /// The whole document cannot be removed.
     Root,
+    /// The object has a member with the new key already.
+    Exists,
     /// A value cannot be moved into a part of itself (RFC 6902 §4.4).
     IntoItself,
     /// The key to be changed occurs twice in its object, so that readers differ on which member it means.
@@ -59,9 +61,9 @@ pub enum PatchErrorKind {
     NoMergePatch,
 }
 
-impl PatchError {
+impl EditError {
     /// What is wrong.
-    pub fn kind(&self) -> PatchErrorKind {
+    pub fn kind(&self) -> EditErrorKind {
         self.0.kind
     }
 
@@ -81,14 +83,14 @@ impl PatchError {
     }
 
     #[cold]
-    pub(super) fn new(kind: PatchErrorKind, words: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: EditErrorKind, words: impl Into<String>) -> Self {
         let words = words.into();
         Self(Box::new(Repr { kind, operation: None, name: "", path: String::new(), words, text: None }))
     }
 
     /// The document, or the patch, is not JSON.
     #[cold]
-    pub(super) fn text(kind: PatchErrorKind, error: Error) -> Self {
+    pub(crate) fn text(kind: EditErrorKind, error: Error) -> Self {
         let mut refused = Self::new(kind, error.to_string());
         refused.0.text = Some(error);
         refused
@@ -96,20 +98,20 @@ impl PatchError {
 
     /// The same error, of this operation.
     #[cold]
-    pub(super) fn of_operation(mut self, index: usize) -> Self {
+    pub(crate) fn of_operation(mut self, index: usize) -> Self {
         self.0.operation = Some(index);
         self
     }
 
     /// The same error, of an edit with this name and path.
     #[cold]
-    pub(super) fn at(mut self, name: &'static str, path: &str) -> Self {
+    pub(crate) fn at(mut self, name: &'static str, path: &str) -> Self {
         (self.0.name, self.0.path) = (name, path.to_owned());
         self
     }
 }
 
-impl fmt::Display for PatchError {
+impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Repr { operation, name, path, words, .. } = &*self.0;
         let edit = [*name, &shown(path)].join(if path.is_empty() { "" } else { " " });
@@ -122,7 +124,7 @@ impl fmt::Display for PatchError {
     }
 }
 
-impl std::error::Error for PatchError {
+impl std::error::Error for EditError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.text.as_ref().map(|error| error as _)
     }
@@ -131,8 +133,13 @@ impl std::error::Error for PatchError {
 /// The most bytes of a path or text that a message shows.
 const SHOWN: usize = 120;
 
+/// How messages name a place.
+pub(crate) fn named(pointer: &str) -> String {
+    if pointer.is_empty() { "the root".to_owned() } else { shown(pointer) }
+}
+
 /// A text from a document or patch, such that a terminal may show it.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let end = text.floor_char_boundary(SHOWN);
     let mut out = String::new();
     message::printable(&text.as_bytes()[..end], &mut out);

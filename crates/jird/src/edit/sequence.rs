@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 
 /// Elements that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stretch<T> {
+pub(crate) enum Stretch<T> {
     /// The elements `from..to` of the array as it was.
     Run { from: usize, to: usize },
     /// Another element, and the index of the one in whose place it is; `None` if it was inserted.
@@ -32,14 +32,16 @@ pub(super) enum Element<T> {
     New(T),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sequence<T> {
     knots: Vec<Knot<T>>,
+    /// Knots that were removed.
+    free: Vec<usize>,
     root: Option<usize>,
     priorities: Priorities,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Knot<T> {
     left: Option<usize>,
     right: Option<usize>,
@@ -52,7 +54,7 @@ struct Knot<T> {
 impl<T: Copy> Sequence<T> {
     /// `len` elements as they were.
     pub(super) fn new(len: usize) -> Self {
-        let mut sequence = Self { knots: Vec::new(), root: None, priorities: Priorities::new() };
+        let mut sequence = Self { knots: Vec::new(), free: Vec::new(), root: None, priorities: Priorities::new() };
         if len > 0 {
             sequence.root = Some(sequence.knot(Stretch::Run { from: 0, to: len }));
         }
@@ -95,18 +97,20 @@ impl<T: Copy> Sequence<T> {
         self.root = self.join(before, after);
     }
 
-    /// Inserts `value` before the element at `index`, or at the end.
-    pub(super) fn insert(&mut self, index: usize, value: T) {
+    /// Inserts elements before the one at `index`, or at the end.
+    pub(super) fn insert(&mut self, index: usize, piece: Stretch<T>) {
         let (before, after) = self.split(self.root, index);
-        let new = self.knot(Stretch::New { value, origin: None });
+        let new = self.knot(piece);
         let after = self.join(Some(new), after);
         self.root = self.join(before, after);
     }
 
-    /// Removes the element at `index`.
-    pub(super) fn remove(&mut self, index: usize) {
-        let (before, _, after) = self.cut_out(index);
+    /// Removes the element at `index`, and returns it.
+    pub(super) fn remove(&mut self, index: usize) -> Stretch<T> {
+        let (before, element, after) = self.cut_out(index);
         self.root = self.join(before, after);
+        self.free.push(element);
+        self.knots[element].piece
     }
 
     /// All pieces in order.
@@ -134,7 +138,12 @@ impl<T: Copy> Sequence<T> {
 
     fn knot(&mut self, piece: Stretch<T>) -> usize {
         let priority = self.priorities.next();
-        self.knots.push(Knot { left: None, right: None, priority, len: piece.len(), piece });
+        let knot = Knot { left: None, right: None, priority, len: piece.len(), piece };
+        if let Some(at) = self.free.pop() {
+            self.knots[at] = knot;
+            return at;
+        }
+        self.knots.push(knot);
         self.knots.len() - 1
     }
 
@@ -191,7 +200,7 @@ impl<T: Copy> Sequence<T> {
 }
 
 /// Random numbers by `SplitMix64` (Steele, Lea & Flood, OOPSLA 2014), from a random start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Priorities(u64);
 
 impl Priorities {
@@ -233,14 +242,18 @@ mod tests {
                 match edit {
                     0 => {
                         let at = index.index(model.len() + 1);
-                        sequence.insert(at, value);
+                        sequence.insert(at, Stretch::New { value, origin: None });
                         model.insert(at, Element::New(value));
                     }
                     _ if model.is_empty() => {}
                     1 => {
                         let at = index.index(model.len());
-                        sequence.remove(at);
-                        model.remove(at);
+                        let removed = sequence.remove(at);
+                        let was = model.remove(at);
+                        if value % 2 == 0 {
+                            sequence.insert(at, removed);
+                            model.insert(at, was);
+                        }
                     }
                     _ => {
                         let at = index.index(model.len());
@@ -261,7 +274,7 @@ mod tests {
     fn many_edits_at_one_place_make_no_deep_tree() {
         let mut sequence = Sequence::new(0);
         for value in 0..200_000 {
-            sequence.insert(0, value as u16);
+            sequence.insert(0, Stretch::New { value: value as u16, origin: None });
         }
         assert_eq!(sequence.len(), 200_000);
         assert_eq!(sequence.get(0), Element::New(199_999_u32 as u16));

@@ -1,16 +1,16 @@
 //! JSON Pointers (RFC 6901) as the paths of edits.
 
-use super::error::{PatchError, PatchErrorKind, shown};
+use super::error::{EditError, EditErrorKind, shown};
 use crate::tape::{pointer_index, pointer_key};
 use std::borrow::Cow;
 
 /// A pointer whose grammar was checked. Its steps are decoded when they are asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Pointer<'p>(Cow<'p, str>);
+pub(crate) struct Pointer<'p>(Cow<'p, str>);
 
 impl<'p> Pointer<'p> {
-    pub(super) fn new(text: Cow<'p, str>) -> Result<Self, PatchError> {
-        let malformed = |words: String| PatchError::new(PatchErrorKind::Pointer, words);
+    pub(crate) fn new(text: Cow<'p, str>) -> Result<Self, EditError> {
+        let malformed = |words: String| EditError::new(EditErrorKind::Pointer, words);
         if !text.is_empty() && !text.starts_with('/') {
             let shown = shown(&text);
             return Err(malformed(format!(
@@ -26,16 +26,12 @@ impl<'p> Pointer<'p> {
         Ok(Self(text))
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    pub(super) fn is_root(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// All steps but the last, and the last; `None` for the root. Each step comes with the pointer up to it.
-    pub(super) fn split_last(&self) -> Option<(impl Iterator<Item = PointerStep<'_>>, PointerStep<'_>)> {
+    pub(crate) fn split_last(&self) -> Option<(impl Iterator<Item = PointerStep<'_>>, PointerStep<'_>)> {
         let last = self.0.rfind('/')?;
         let before = &self.0[..last];
         let steps = before.match_indices('/').map(move |(at, _)| {
@@ -46,12 +42,12 @@ impl<'p> Pointer<'p> {
     }
 
     /// The number of steps.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.0.bytes().filter(|byte| *byte == b'/').count()
     }
 
     /// Whether `other` leads into what this pointer leads to.
-    pub(super) fn is_above(&self, other: &Pointer<'_>) -> bool {
+    pub(crate) fn is_above(&self, other: &Pointer<'_>) -> bool {
         // Every pointer has one spelling, so texts are compared.
         other.0.strip_prefix(&*self.0).is_some_and(|rest| rest.starts_with('/'))
     }
@@ -59,43 +55,56 @@ impl<'p> Pointer<'p> {
 
 /// One step of a pointer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PointerStep<'p> {
+pub(crate) struct PointerStep<'p> {
     /// As the pointer writes it.
     text: &'p str,
     /// The pointer, up to and including this step.
-    pub(super) pointer: &'p str,
+    pub(crate) pointer: &'p str,
 }
 
 impl<'p> PointerStep<'p> {
     /// The step as a key.
-    pub(super) fn key(self) -> Cow<'p, str> {
+    pub(crate) fn key(self) -> Cow<'p, str> {
         pointer_key(self.text).unwrap_or(Cow::Borrowed(self.text))
     }
 
     /// The step as the index of one of an array's `len` elements.
-    pub(super) fn index(self, len: usize) -> Result<usize, PatchError> {
+    pub(crate) fn index(self, len: usize) -> Result<usize, EditError> {
         self.index_below(len, len)
     }
 
     /// The step as the index of a new element of an array with `len` elements; `-` is its end (RFC 6902 §4.1).
-    pub(super) fn new_index(self, len: usize) -> Result<usize, PatchError> {
-        if self.text == "-" { Ok(len) } else { self.index_below(len + 1, len) }
+    pub(crate) fn new_index(self, len: usize) -> Result<usize, EditError> {
+        if self.is_end() { Ok(len) } else { self.index_below(len + 1, len) }
     }
 
-    fn index_below(self, bound: usize, len: usize) -> Result<usize, PatchError> {
+    /// Whether it is `-`, the end of an array (RFC 6902 §4.1).
+    pub(super) fn is_end(self) -> bool {
+        self.text == "-"
+    }
+
+    fn index_below(self, bound: usize, len: usize) -> Result<usize, EditError> {
+        match pointer_index(self.text) {
+            Some(index) if index < bound => Ok(index),
+            index => Err(self.no_index(index, len)),
+        }
+    }
+
+    /// Says why the step is not the index of an element, or which one there is not.
+    #[cold]
+    fn no_index(self, index: Option<usize>, len: usize) -> EditError {
         let place = shown(self.pointer);
         let is_digits = !self.text.is_empty() && self.text.bytes().all(|byte| byte.is_ascii_digit());
-        let words = match pointer_index(self.text) {
-            Some(index) if index < bound => return Ok(index),
+        let words = match index {
             Some(_) if len == 1 => format!("{place} is beyond the end of an array with 1 element"),
             Some(_) => format!("{place} is beyond the end of an array with {len} elements"),
-            None if self.text == "-" => {
-                format!("{place} is after the last element; only `add` and `set` can lead there")
+            None if self.is_end() => {
+                format!("{place} is after the last element; only `add`, `insert` and `set` can lead there")
             }
             None if is_digits => format!("{place}: an index has no leading zeros, and at most 64 bits"),
             None => format!("{place} leads into an array, and {:?} is not an index", shown(self.text)),
         };
-        Err(PatchError::new(PatchErrorKind::Index, words))
+        EditError::new(EditErrorKind::Index, words)
     }
 }
 
@@ -119,7 +128,7 @@ mod tests {
     #[test]
     fn what_is_not_a_pointer_is_refused() {
         for text in ["a", "#/a", "/~", "/a~2", "/~01~"] {
-            assert_eq!(Pointer::new(text.into()).unwrap_err().kind(), PatchErrorKind::Pointer, "{text}");
+            assert_eq!(Pointer::new(text.into()).unwrap_err().kind(), EditErrorKind::Pointer, "{text}");
         }
     }
 

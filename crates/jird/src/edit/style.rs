@@ -91,17 +91,8 @@ impl Extent<'_> {
 }
 
 impl Style {
-    /// The style of a container. `parent` is that of the one around it; `is_spaced` says whether the document has spaces
-    /// after commas and colons.
-    pub(super) fn of(container: Value<'_>, place: Extent<'_>, parent: Option<&Self>, is_spaced: bool) -> Self {
-        if container.is_empty() {
-            Self::of_empty(parent, is_spaced)
-        } else {
-            Self::of_filled(container, place, is_spaced)
-        }
-    }
-
-    fn of_filled(container: Value<'_>, place: Extent<'_>, is_spaced: bool) -> Self {
+    /// The style of a container with children. `is_spaced` says whether the document has spaces after commas and colons.
+    pub(super) fn of_filled(container: Value<'_>, place: Extent<'_>, is_spaced: bool) -> Self {
         let [lead, tail] = [place.lead(), place.tail()].map(|gap| &place.text[gap]);
         let short = |gap: &[u8]| (gap.len() <= GAP_MAX).then(|| gap.to_vec());
         let lines = Lines::of(lead, tail);
@@ -117,7 +108,8 @@ impl Style {
         Self { lead: Vec::new(), tail: Vec::new(), comma, colon, lines }
     }
 
-    fn of_empty(parent: Option<&Self>, is_spaced: bool) -> Self {
+    /// The style of a container without children. `parent` is that of the one around it.
+    pub(super) fn of_empty(parent: Option<&Self>, is_spaced: bool) -> Self {
         let Some(parent) = parent.and_then(|parent| parent.lines.as_ref()) else {
             let [comma, colon] = [b',', b':'].map(|byte| spaced(byte, is_spaced));
             return Self { lead: Vec::new(), tail: Vec::new(), comma, colon, lines: None };
