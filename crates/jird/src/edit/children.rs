@@ -2,7 +2,7 @@
 
 use super::array::ArrayEdits;
 use super::content::Content;
-use super::object::{Change, ObjectEdits};
+use super::object::{Added, Change, ObjectEdits};
 use super::overlay::{Edits, Overlay};
 use super::read::EditedValue;
 use super::sequence::Stretch;
@@ -18,7 +18,7 @@ pub struct EditedEntries<'d> {
     text: usize,
     were: Option<Entries<'d>>,
     edits: Option<&'d ObjectEdits>,
-    added: core::iter::Flatten<core::slice::Iter<'d, Option<(Box<str>, Content)>>>,
+    added: Added<'d>,
 }
 
 impl<'d> EditedEntries<'d> {

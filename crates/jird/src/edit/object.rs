@@ -31,6 +31,9 @@ pub(crate) struct ObjectEdits {
     index: OnceLock<Index>,
 }
 
+/// The new members of an object: key and value.
+pub(super) type Added<'o> = core::iter::Flatten<core::slice::Iter<'o, Option<(Box<str>, Content)>>>;
+
 /// What was done to a member of the source.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
@@ -110,14 +113,14 @@ impl ObjectEdits {
     pub(super) fn content(&self, texts: &Texts<'_>, member: Member) -> Content {
         match member {
             Member::Added(at) => self.added[at].as_ref().expect("a member that was found").1,
-            Member::Origin { place, .. } => match self.changed.get(&place) {
-                Some(Change::Put { content: Some(content), .. }) => *content,
-                _ => {
-                    let document = texts.document(self.source.text);
-                    let place = document.at_place(place).map_or(place, |key| document.place_behind(key));
-                    Content::Plain(Leaf { place, ..self.source })
+            Member::Origin { place, .. } => {
+                if let Some(Change::Put { content: Some(content), .. }) = self.changed.get(&place) {
+                    return *content;
                 }
-            },
+                let document = texts.document(self.source.text);
+                let place = document.at_place(place).map_or(place, |key| document.place_behind(key));
+                Content::Plain(Leaf { place, ..self.source })
+            }
         }
     }
 
@@ -202,7 +205,7 @@ impl ObjectEdits {
     }
 
     /// The new members.
-    pub(super) fn added(&self) -> core::iter::Flatten<core::slice::Iter<'_, Option<(Box<str>, Content)>>> {
+    pub(super) fn added(&self) -> Added<'_> {
         self.added.iter().flatten()
     }
 }

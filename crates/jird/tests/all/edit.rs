@@ -260,6 +260,7 @@ fn a_new_value_that_is_edited_is_laid_out_as_before() {
 
 #[test]
 fn what_cannot_be_edited_is_refused_and_named() {
+    use EditErrorKind::*;
     let refused = |edit: &dyn Fn(&mut DocumentMut<'_>) -> Result<(), jird::edit::EditError>| {
         let mut document = DocumentMut::parse(br#"{"a": [1, 2], "b": {"c": 1}, "d": 1, "d": 2}"#).unwrap();
         let error = edit(&mut document).unwrap_err();
@@ -269,7 +270,6 @@ fn what_cannot_be_edited_is_refused_and_named() {
     let check = |refused: (EditErrorKind, String), kind: EditErrorKind, words: &str| {
         assert_eq!(refused, (kind, words.to_owned()));
     };
-    use EditErrorKind::*;
     check(
         refused(&|document| document.rename("/b", "a")),
         Exists,
