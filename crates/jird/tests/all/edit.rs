@@ -357,6 +357,14 @@ fn a_copy_of_a_document_is_edited_and_patched_alone() {
 }
 
 #[test]
+fn a_document_can_be_read_from_several_threads() {
+    fn check<T: Send + Sync>(_: &T) {}
+    let document = DocumentMut::parse(b"[]").unwrap();
+    check(&document);
+    check(&document.root());
+}
+
+#[test]
 fn a_value_becomes_types_and_documents() {
     let mut document = DocumentMut::parse(br#"{"points": [[1, 2], [3, 4]], "name": "x"}"#).unwrap();
     document.set("/points/0/0", 9).unwrap();
