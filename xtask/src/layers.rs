@@ -21,7 +21,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
         name: "jird-formats",
-        order: "panics detached cell encoding columns fields rows error bad_value csv arrow parquet sqlite recover files remote",
+        order: "panics detached cell encoding columns fields rows error bad_value csv arrow parquet sqlite recover lenient files remote",
     },
     Layers {
         name: "jird-store",
@@ -33,7 +33,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "system progress outcome remote input lenient documents output color target rewrite signals memory limits dialect format durations window wait store_args man validate fmt get edit diff ingest store convert describe query bench serve args cluster bin",
+        order: "system progress outcome remote input format lenient documents output color target rewrite signals memory limits dialect durations window wait store_args man validate fmt get edit diff ingest store convert describe query bench serve args cluster bin",
     },
 ];
 

@@ -5,11 +5,13 @@ use jird_formats::files::FileFormat;
 
 /// Reads the name of a format.
 pub(crate) fn parser() -> impl TypedValueParser<Value = FileFormat> {
-    let value = |format: FileFormat| {
-        PossibleValue::new(format.name()).help(format.about()).aliases(format.aliases().iter().copied())
-    };
     PossibleValuesParser::new(FileFormat::all().map(value))
         .map(|name| FileFormat::named(&name).unwrap_or_else(|| unreachable!("one of the possible values")))
+}
+
+/// A format as a value of an argument.
+pub(crate) fn value(format: FileFormat) -> PossibleValue {
+    PossibleValue::new(format.name()).help(format.about()).aliases(format.aliases().iter().copied())
 }
 
 /// The format that the user asked for, or else the one that the name stands for.

@@ -2,6 +2,7 @@
 
 use crate::dialect::DialectArgs;
 use crate::input::Input;
+use crate::lenient::FromArgs;
 use crate::limits::{CompressibleSpoolArgs, MemoryArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
 use crate::progress::{Amount, Progress};
@@ -34,6 +35,7 @@ Examples:
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
+  jird query \"select theme\" --from jsonc '*.jsonc'      also json5, and --allow for more
   jird query \"select Message where Elapsed > 200\" --store shop-log --since 30d
   jird query \"select count(*) where Level = 'Error'\" 's3://bucket/logs/*.gz'
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
@@ -91,9 +93,8 @@ pub struct QueryArgs {
     store: Vec<String>,
     #[command(flatten)]
     window: WindowArgs,
-    /// The format of the files [default: by their names and first bytes]
-    #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    from: FromArgs,
     /// Which values of JSON documents are records, such as /items/* [default: the lines, or the elements of an array]
     #[arg(long, value_name = "PATTERN")]
     records: Option<Pattern>,
@@ -437,7 +438,8 @@ fn meant(mut args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBu
             Some(CheckArgument::Touched) => Check::Touched,
             Some(CheckArgument::Trusted) => Check::Trusted,
         },
-        from: args.from,
+        from: args.from.format(),
+        leniency: args.from.leniency()?,
         defined: defined(args.define),
         definitions: args.definitions.iter().map(|path| definitions(path)).collect::<Result<_>>()?,
         folder_keys: matches!(args.folder_keys, FolderKeysArgument::Read),

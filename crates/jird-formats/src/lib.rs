@@ -26,6 +26,7 @@
 //! arrow      files that hold columns, and Arrow IPC - ColumnSource, ColumnSink
 //! parquet    Parquet, as another such file
 //! recover    going on after a bad record
+//! lenient    comments, JSON5 and other text that is almost JSON, as a source - LenientSource
 //! files      opening files, compression, bad records, copies of pipes - Compression, OnError, Spool
 //! remote     objects of S3, Google and Azure, and files of web servers, as blocking readers - Remotes, RemoteFile
 //! ```
@@ -51,6 +52,7 @@ mod error;
 mod fields;
 #[cfg(feature = "files")]
 pub mod files;
+mod lenient;
 mod panics;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -76,6 +78,7 @@ pub use detached::{Crew, apart};
 #[cfg(any(feature = "arrow", feature = "csv", feature = "sqlite"))]
 pub use error::{Error, ErrorKind};
 pub use fields::{FieldFacts, FieldKind, FieldPlace, Fields};
+pub use lenient::{LenientFault, LenientLayout, LenientOptions, LenientSource};
 pub use panics::{catches_panics_of_this_thread, caught, is_panic_caught};
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions};

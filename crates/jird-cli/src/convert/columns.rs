@@ -49,7 +49,7 @@ pub(super) fn note(name: &str, content: &mut Content, wanted: &[String]) -> Resu
             missing(wanted, &query.columns().collect::<Vec<_>>())
         }
         // Lines and documents may have any keys. Arrow and Parquet refuse a column that is not there.
-        Content::Lines(_) | Content::Json(..) | Content::Columns(_) => None,
+        Content::Lines(_) | Content::Json(..) | Content::Lenient(_) | Content::Columns(_) => None,
     };
     Ok(message.map(|message| format!("{name}: {message}")))
 }

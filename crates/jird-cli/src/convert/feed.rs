@@ -15,6 +15,7 @@ use jird::event::filter::{Flatten, Project};
 use jird::event::{Failure, JsonSink, Pattern, Place, Sink, Source};
 use jird::hooks::event::Parts;
 use jird::hooks::event::pipe;
+use jird::lenient::Leniency;
 use jird::policy::RECORD_BYTES_MAX;
 use jird::record::Step;
 use jird_formats::BadRow;
@@ -71,7 +72,8 @@ impl Feed {
         let met = Arc::new(Met::new(select.iter().cloned(), paths.iter().map(dotted)));
         let fields = if condition.is_none() { Fields::of(args, &met).map(Arc::new) } else { None };
         let reading = Reading {
-            from: args.from,
+            from: args.from.format(),
+            leniency: args.from.leniency()?,
             records: args.records.clone(),
             table: args.table.clone(),
             typed: args.typed,
@@ -105,6 +107,12 @@ impl Feed {
         let (check_first, record_limit) = (*on_error != OnError::Stop, RECORD_BYTES_MAX);
         let reading = Reading { from, records, table, typed, check_first, record_limit, ..Reading::default() };
         Ok(Self { threads: threads(), ..Self::all(reading, on_error, BadRecords::new(on_error)?) })
+    }
+
+    /// The same feed, for texts that need not be strict JSON.
+    pub(crate) fn lenient(mut self, leniency: Leniency) -> Self {
+        self.reading.leniency = leniency;
+        self
     }
 
     /// A feed of all records, unchanged, on one thread.
@@ -370,6 +378,7 @@ impl Feed {
             let Reading { from, records, table, typed, .. } = self.reading.clone();
             let Ok(mut feed) = Self::plain(from, records, table, typed, &OnError::Stop) else { continue };
             (feed.limit, feed.reading.csv) = (Some(RECORDS), self.reading.csv);
+            feed.reading.leniency = self.reading.leniency;
             let mut lines = JsonSink::new(Vec::new());
             // What was read before an error will do.
             let _ = feed.send(input, &mut lines, 1).and_then(|()| Ok(lines.finish()?));
@@ -400,8 +409,9 @@ impl Feed {
     fn with_limit(&self, error: Error) -> Error {
         let of_text = error.downcast_ref().is_some_and(|error: &jird::Error| error.kind() == ErrorKind::Size);
         let of_table = source::of_table(&error).is_some_and(|error| error.kind() == jird_formats::ErrorKind::Size);
+        let of_lenient = source::of_lenient(&error).is_some_and(|fault| fault.kind() == ErrorKind::Size);
         let words = error.to_string();
-        if of_text || of_table { error.context(words + &self.limit_hint()) } else { error }
+        if of_text || of_table || of_lenient { error.context(words + &self.limit_hint()) } else { error }
     }
 
     fn limit_hint(&self) -> String {

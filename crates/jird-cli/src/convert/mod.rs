@@ -35,6 +35,7 @@ mod write;
 
 use crate::dialect::DialectArgs;
 use crate::input::{Counter, Input};
+use crate::lenient::FromArgs;
 use crate::limits::{RecordArgs, SpoolArgs};
 use crate::outcome::{Outcome, left_out, report as say};
 use crate::progress::Progress;
@@ -61,6 +62,7 @@ Examples:
   jird convert --table Artist chinook.db - | head
   jird convert --key id new.ndjson people.db --table users
   jird convert --on-error quarantine=bad.ndjson log.ndjson log.parquet
+  jird convert --from jsonc settings.jsonc settings.csv   also json5, and --allow for more
   jird convert --from quarantine bad.ndjson more.parquet  after correcting them there
 
 The name of a file says its format. If it does not, use --from and --to. gzip, zstd,
@@ -81,9 +83,8 @@ pub(crate) struct ConvertArgs {
     /// The inputs, then the output; `-` is standard input or output
     #[arg(value_name = "FROM… TO", num_args = 1.., required = true)]
     files: Vec<PathBuf>,
-    /// The format of the inputs [default: by the name, or the first bytes]
-    #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    from: FromArgs,
     /// The format of the output [default: by its name; ndjson on standard output]
     #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
     to: Option<FileFormat>,

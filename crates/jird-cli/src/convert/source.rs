@@ -5,11 +5,15 @@ use super::open::{Opened, Reader, buffered};
 use crate::outcome::BadData;
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
+use jird::lenient::Leniency;
 use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::{FileFormat, Quarantined};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
-use jird_formats::{BadRow, ColumnSource, CsvSource, Dialect, DialectChoice, Empty, ErrorKind, Recover};
+use jird_formats::{
+    BadRow, ColumnSource, CsvSource, Dialect, DialectChoice, Empty, ErrorKind, LenientFault, LenientLayout,
+    LenientOptions, LenientSource, Recover,
+};
 
 /// How to read an input.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +27,8 @@ pub(super) struct Reading {
     pub(super) check_first: bool,
     /// The maximum length of a record that is in memory, in bytes.
     pub(super) record_limit: usize,
+    /// What is read besides strict JSON.
+    pub(super) leniency: Leniency,
     /// The wanted columns, for formats where reading fewer columns saves work.
     pub(super) columns: Option<Vec<String>>,
     /// How CSV is written, if given.
@@ -34,6 +40,8 @@ pub(super) enum AnySource<'c> {
     Json(JsonSource<jird::de::IoRead<Reader>>),
     /// Lines of JSON, from a reader.
     Lines(JsonSource<jird::de::IoRead<Reader>>),
+    /// A JSON text that need not be strict.
+    Lenient(Box<LenientSource<Reader>>),
     /// Some of those lines, in memory.
     Piece(JsonSource<jird::de::SliceRead<'c>>),
     Csv(Box<CsvSource<Reader>>),
@@ -53,6 +61,9 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
     if format != Some(FileFormat::Sqlite) {
         return Ok(None);
     }
+    if reading.leniency != Leniency::STRICT {
+        bail!("{}: {}", opened.name, not_lenient(FileFormat::Sqlite));
+    }
     if opened.is_remote() {
         bail!("{}: a database is read from a file of this machine; copy it here first", opened.name);
     }
@@ -70,6 +81,8 @@ pub(super) enum Content {
     Table(Connection, String),
     /// One or several documents, and the pattern of the records in them.
     Json(Reader, Pattern),
+    /// A JSON text that need not be strict.
+    Lenient(Box<LenientSource<Reader>>),
     Csv(Box<CsvSource<Reader>>),
     /// Arrow or Parquet.
     Columns(Box<ColumnSource<'static>>),
@@ -91,6 +104,7 @@ impl Content {
                 let source = JsonSource::from_reader(reader).record_bytes_max(reading.record_limit);
                 read(&mut AnySource::Json(source.records(records)))
             }
+            Self::Lenient(source) => read(&mut AnySource::Lenient(source)),
             Self::Csv(source) => read(&mut AnySource::Csv(source)),
             Self::Columns(source) => read(&mut AnySource::Columns(source)),
         }
@@ -109,6 +123,9 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         return Ok(Content::Table(connection, table));
     }
     let named = reading.from.or(opened.format_of_name());
+    if reading.leniency != Leniency::STRICT {
+        return lenient(named, opened, reading);
+    }
     if named == Some(FileFormat::Parquet) {
         return wanted(ColumnSource::parquet(opened.file()?), opened, reading);
     }
@@ -149,6 +166,31 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
     })
 }
 
+/// A JSON text that need not be strict: lines, or one document.
+fn lenient(named: Option<FileFormat>, opened: &mut Opened, reading: &Reading) -> Result<Content> {
+    let text = opened.read()?;
+    let binary = FileFormat::of_bytes(&text.start).filter(|format| format.is_binary());
+    let layout = match binary.or(named) {
+        Some(FileFormat::Ndjson) => LenientLayout::Lines,
+        None | Some(FileFormat::Json) => LenientLayout::of_start(&text.start, reading.leniency),
+        Some(other) => bail!("{}: {}", opened.name, not_lenient(other)),
+    };
+    if let Some(encoding) = text.encoding() {
+        return Err(wrong_encoding(&opened.name, encoding));
+    }
+    let options = LenientOptions { leniency: reading.leniency, bytes_max: reading.record_limit };
+    let source = LenientSource::new(buffered(text.blank_mark()), options, layout);
+    Ok(Content::Lenient(Box::new(match &reading.records {
+        Some(pattern) => source.records(pattern.clone()),
+        None => source,
+    })))
+}
+
+/// What is said of an input in another format than JSON, if other notations of JSON are allowed.
+fn not_lenient(format: FileFormat) -> String {
+    format!("it is read as {}: --from json5, --from jsonc and --allow are for JSON", format.name())
+}
+
 fn wrong_encoding(name: &str, encoding: Encoding) -> Error {
     BadData(format!("{name}: {encoding}")).into()
 }
@@ -184,7 +226,7 @@ fn only_table(connection: &Connection) -> Result<String> {
 impl AnySource<'_> {
     /// Whether each record has keys of its own, which are not those of a table.
     pub(super) fn has_any_keys(&self) -> bool {
-        matches!(self, Self::Json(_) | Self::Lines(_) | Self::Piece(_))
+        matches!(self, Self::Json(_) | Self::Lines(_) | Self::Lenient(_) | Self::Piece(_))
     }
 
     /// For pieces: how many records were begun, including those before the piece.
@@ -192,7 +234,7 @@ impl AnySource<'_> {
         match self {
             Self::Piece(source) => source.records_begun(),
             Self::Sqlite(source) => source.records_begun(),
-            Self::Json(_) | Self::Lines(_) | Self::Csv(_) | Self::Columns(_) => 0,
+            Self::Json(_) | Self::Lines(_) | Self::Lenient(_) | Self::Csv(_) | Self::Columns(_) => 0,
         }
     }
 
@@ -201,6 +243,7 @@ impl AnySource<'_> {
         match self {
             Self::Lines(source) => bad_line(source, error),
             Self::Piece(source) => bad_line(source, error),
+            Self::Lenient(source) => of_lenient(error).map_or(Ok(None), |fault| Ok(source.bad_row(fault)?)),
             Self::Csv(source) => bad_row(&mut **source, error),
             Self::Sqlite(source) => bad_row(source, error),
             Self::Columns(source) => bad_row(&mut **source, error),
@@ -227,6 +270,7 @@ impl AnySource<'_> {
         match self {
             Self::Lines(_) | Self::Piece(_) => bad_json(error).is_some(),
             Self::Json(_) => false,
+            Self::Lenient(source) => of_lenient(error).is_some_and(|fault| source.can_recover(fault)),
             _ => of_table(error).is_some_and(jird_formats::Error::is_of_record),
         }
     }
@@ -235,7 +279,7 @@ impl AnySource<'_> {
     pub(super) fn checks_first(&self) -> bool {
         match self {
             // CSV with typed columns does not, but those are not used here.
-            Self::Json(_) | Self::Lines(_) | Self::Piece(_) | Self::Csv(_) => true,
+            Self::Json(_) | Self::Lines(_) | Self::Lenient(_) | Self::Piece(_) | Self::Csv(_) => true,
             Self::Sqlite(_) | Self::Columns(_) => false,
         }
     }
@@ -253,6 +297,11 @@ fn bad_row<S: Recover<Error = jird_formats::Error>>(source: &mut S, error: &Erro
 
 /// The error of a table.
 pub(super) fn of_table(error: &Error) -> Option<&jird_formats::Error> {
+    error.downcast_ref()
+}
+
+/// Why a text that need not be strict JSON is refused.
+pub(super) fn of_lenient(error: &Error) -> Option<&LenientFault> {
     error.downcast_ref()
 }
 
@@ -277,6 +326,7 @@ impl Source for AnySource<'_> {
         match self {
             Self::Json(source) | Self::Lines(source) => source.send_record(sink).map_err(erased),
             Self::Piece(source) => source.send_record(sink).map_err(erased),
+            Self::Lenient(source) => source.send_record(sink).map_err(erased),
             Self::Csv(source) => source.send_record(sink).map_err(erased),
             Self::Sqlite(source) => source.send_record(sink).map_err(erased),
             Self::Columns(source) => source.send_record(sink).map_err(erased),
@@ -298,6 +348,7 @@ impl BadInput {
     /// `advice` follows the message.
     pub(super) fn of(name: &str, error: Error, advice: &str) -> Error {
         let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
+            || of_lenient(&error).is_some_and(|fault| fault.as_io().is_none())
             || of_table(&error).is_some_and(|error| {
                 let of_text = [ErrorKind::Header, ErrorKind::Dialect, ErrorKind::Columns, ErrorKind::Missing];
                 error.is_of_record() || error.is_of_header() || of_text.contains(&error.kind())

@@ -4,6 +4,7 @@ mod print;
 
 use crate::convert::{Feed, Opened};
 use crate::input::{Counter, Input};
+use crate::lenient::FromArgs;
 use crate::limits::SpoolArgs;
 use crate::outcome::{Outcome, left_out};
 use crate::output;
@@ -15,7 +16,7 @@ use clap::ValueEnum;
 use jird::Layout;
 use jird::event::Pattern;
 use jird_formats::Fields;
-use jird_formats::files::{FileFormat, OnError};
+use jird_formats::files::OnError;
 use std::io::stdout;
 use std::path::PathBuf;
 
@@ -47,9 +48,8 @@ pub(crate) struct DescribeArgs {
     /// Print a JSON Schema (draft 2020-12) that every record satisfies, for `jird validate --schema` and other tools
     #[arg(long, conflicts_with = "format")]
     schema: bool,
-    /// The format of the inputs [default: by the name, or the first bytes]
-    #[arg(long, value_parser = crate::format::parser(), value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    from: FromArgs,
     /// Which values of a JSON document are records, such as /items/* [default: the elements of an array, or the
     /// document]
     #[arg(long, value_name = "PATTERN")]
@@ -92,7 +92,9 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
         bail!("{}: this file is read; write the bad records to another file", file.display());
     }
     let progress = Progress::start(move || counter.done(), args.quiet);
-    let mut feed = Feed::plain(args.from, args.records.clone(), args.table.clone(), args.typed, &args.on_error)?;
+    let mut feed =
+        Feed::plain(args.from.format(), args.records.clone(), args.table.clone(), args.typed, &args.on_error)?
+            .lenient(args.from.leniency()?);
     let mut fields = Fields::default();
     for input in &mut opened {
         fields.next_file(&input.name);

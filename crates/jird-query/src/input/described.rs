@@ -37,6 +37,10 @@ impl InputFile {
                 "the names of its folders give its records fields, which a cluster does not know; --folder-keys ignore reads \
                  it without them",
             ),
+            _ if self.lenient.is_some() => Some(
+                "other notations of JSON are read by one machine only: `jird convert` makes strict JSON of it, in a file that \
+                 all of them see",
+            ),
             Access::Again | Access::Remote(_) => None,
             Access::Once(_) | Access::Copying(_) | Access::Copy(_) => {
                 Some("a pipe is not read by other machines: write it to a file that all of them see")

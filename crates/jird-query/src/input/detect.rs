@@ -4,12 +4,17 @@ use super::elements::Layout;
 use super::table::SEPARATOR;
 use super::{Reading, Refusal};
 use jird::event::{Failure, JsonSink, JsonSource, Source};
+use jird::lenient::Leniency;
+use jird_formats::LenientLayout;
 use jird_formats::files::{FileFormat, Text, plain_name};
 use std::io;
 use std::path::Path;
 
 /// The layout of a text: what the user says, or else what it looks like.
 pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layout, Refusal> {
+    if let Some(options) = reading.lenient {
+        return lenient(path, reading, text, options.leniency);
+    }
     let is_array = text.start.trim_ascii_start().starts_with(b"[");
     let layout = match reading.from {
         None if reading.csv.is_given() => or_csv(detected(path, &text.start), path, &text.start),
@@ -27,6 +32,29 @@ pub(super) fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layo
     match text.encoding().filter(|_| !is_binary) {
         Some(encoding) => Err(Refusal::Encoding(encoding)),
         None => Ok(layout),
+    }
+}
+
+/// What is said of an event store that was to be read in another notation.
+pub(super) const NO_LENIENT_STORE: &str =
+    "an event store holds strict JSON: remove --from and --allow, which are for texts in other notations of JSON";
+
+/// The layout of a JSON text that need not be strict: lines, or one document. The name says it if it is one of lines, or else
+/// the text.
+fn lenient(path: &Path, reading: &Reading, text: &Text, leniency: Leniency) -> Result<Layout, Refusal> {
+    let named = reading.from.or(FileFormat::of_own_name(plain_name(path)));
+    let format = FileFormat::of_bytes(&text.start).filter(|format| format.is_binary()).or(named);
+    let lines = match format {
+        Some(FileFormat::Ndjson) => true,
+        None | Some(FileFormat::Json) => LenientLayout::of_start(&text.start, leniency) == LenientLayout::Lines,
+        Some(other) => {
+            let words = format!("it is read as {}: --from json5, --from jsonc and --allow are for JSON", other.name());
+            return Err(words.into());
+        }
+    };
+    match text.encoding() {
+        Some(encoding) => Err(Refusal::Encoding(encoding)),
+        None => Ok(Layout::Table(if lines { FileFormat::Ndjson } else { FileFormat::Json })),
     }
 }
 

@@ -28,10 +28,14 @@ impl InputFile {
         if !matches!(reading.from, None | Some(FileFormat::Sqlite)) {
             return Err("it is a database of SQLite, and is read without --from".to_owned().into());
         }
+        if reading.lenient.is_some() {
+            return Err("it is a database of SQLite, and is read without --from and --allow".to_owned().into());
+        }
         Ok(Self {
             table: table.map(str::to_owned),
             records: None,
             csv: DialectChoice::default(),
+            lenient: None,
             path: path.to_owned(),
             name: None,
             keys: Vec::new(),

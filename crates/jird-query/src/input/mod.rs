@@ -47,7 +47,7 @@ use jird_formats::files::{
     Compression, FileFormat, FileId, Local, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, is_url, open,
     plain_name, stdin_file, widened,
 };
-use jird_formats::{Dialect, DialectChoice};
+use jird_formats::{Dialect, DialectChoice, LenientLayout, LenientOptions};
 use jird_store::Window;
 pub(crate) use pipes::Pipes;
 pub use remote::Remotes;
@@ -75,6 +75,8 @@ pub(crate) struct Reading {
     pub(crate) records: Option<Pattern>,
     /// How CSV and its relatives are written, if given.
     pub(crate) csv: DialectChoice,
+    /// How JSON texts are read that are not strict JSON, if they may be.
+    pub(crate) lenient: Option<LenientOptions>,
     /// Of stores: the time of the events that are read.
     pub(crate) window: Window,
     /// Which keys of folders are wanted, if folders have keys.
@@ -142,6 +144,8 @@ pub(crate) struct InputFile {
     records: Option<Pattern>,
     /// Of CSV and its relatives: how it is written.
     csv: DialectChoice,
+    /// How a JSON text is read that need not be strict JSON.
+    lenient: Option<LenientOptions>,
     /// Whether the text begins with a byte order mark, which is read as blanks.
     is_marked: bool,
     /// The size on disk; zero for a pipe.
@@ -356,6 +360,7 @@ impl InputFile {
             table: table.map(str::to_owned),
             records: reading.records.clone(),
             csv: reading.csv,
+            lenient: reading.lenient,
             path: path.to_owned(),
             name: None,
             keys: Vec::new(),
@@ -420,6 +425,7 @@ impl InputFile {
             table: None,
             records: reading.records.clone(),
             csv: reading.csv,
+            lenient: reading.lenient,
             is_marked,
             disk_bytes: 0,
             access,
@@ -430,6 +436,9 @@ impl InputFile {
 
     /// An event store, in its present state.
     fn store(path: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Error> {
+        if reading.lenient.is_some() {
+            return Err(Error::unread(format!("{}: {}", path.display(), detect::NO_LENIENT_STORE)));
+        }
         let store = StoreText::open(path, reading.window, progress).map_err(|error| Error::store(&error))?;
         Ok(Self::of_store(path, store, progress))
     }
@@ -445,6 +454,7 @@ impl InputFile {
             table: None,
             records: None,
             csv: DialectChoice::default(),
+            lenient: None,
             is_marked: false,
             disk_bytes: store.bytes(),
             access: Access::Store(Box::new(store)),
@@ -504,6 +514,7 @@ impl InputFile {
             table: self.table.clone(),
             records: self.records.clone(),
             csv: self.csv,
+            lenient: self.lenient,
             // The text that was copied has blanks in its place.
             is_marked: false,
             disk_bytes,
@@ -634,6 +645,12 @@ impl InputFile {
                 return Err(io::Error::other("this build of jird reads no Parquet and no databases"));
             }
             FileFormat::Arrow => TableFile::Arrow(text()?),
+            FileFormat::Json | FileFormat::Ndjson if let Some(options) = self.lenient => {
+                let lines = format == FileFormat::Ndjson;
+                let layout = if lines { LenientLayout::Lines } else { LenientLayout::Document };
+                let text = self.text()?.blank_mark().into_reader();
+                TableFile::Lenient(text, options, layout, self.records.clone())
+            }
             FileFormat::Json | FileFormat::Ndjson | FileFormat::Quarantine => {
                 let text = self.text()?.blank_mark().into_reader();
                 TableFile::Json(text, self.records.clone().unwrap_or_default())

@@ -1,5 +1,6 @@
 //! Inputs that are URLs: objects of remote stores, which are read as files are.
 
+use super::detect::NO_LENIENT_STORE;
 use super::expand::FileMessages;
 use super::store::{Failure, StoreText};
 use super::{Access, InputFile, Progress, Reading, Refusal};
@@ -106,6 +107,9 @@ impl InputFile {
 
     /// The event store at a URL, in its present state.
     fn remote_store(url: &str, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Error> {
+        if reading.lenient.is_some() {
+            return Err(Error::unread(format!("{url}: {NO_LENIENT_STORE}")));
+        }
         let failure = Failure::default();
         let folder = Folder { remotes: reading.remotes.clone(), failure: failure.clone() };
         let path = Path::new(url);

@@ -7,13 +7,16 @@ use super::ahead::{Ahead, SharedBlocks};
 use super::remote::AnyFile;
 use crate::base::error::Error;
 use crate::base::interrupt::Interrupt;
-use jird::Path;
 use jird::event::filter::Project;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
 use jird::record::Predicate;
+use jird::{ErrorKind, Path};
 #[cfg(feature = "tables")]
 use jird_formats::sqlite::{self, SqliteQuery};
-use jird_formats::{BadRow, ColumnSource, Crew, CsvSource, Dialect, Empty, Recover, files::Reader};
+use jird_formats::{
+    BadRow, ColumnSource, Crew, CsvSource, Dialect, Empty, LenientFault, LenientLayout, LenientOptions, LenientSource,
+    Recover, files::Reader,
+};
 use std::error::Error as StdError;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
@@ -29,6 +32,8 @@ pub(super) enum TableFile {
     Csv(Reader, Dialect),
     /// A JSON text, and the values in it that are records.
     Json(Reader, Pattern),
+    /// A JSON text that need not be strict, and the values in it that are records, if they are given.
+    Lenient(Reader, LenientOptions, LenientLayout, Option<Pattern>),
     Arrow(Reader),
     #[cfg(feature = "tables")]
     Parquet(AnyFile),
@@ -84,6 +89,13 @@ impl TableFile {
             }
             Self::Json(reader, records) => {
                 rows.copy(&mut JsonSource::from_reader(live(Box::new(Separated(reader)))).records(records))
+            }
+            Self::Lenient(reader, options, layout, records) => {
+                let source = LenientSource::new(live(reader), options, layout);
+                rows.copy(&mut match records {
+                    Some(records) => source.records(records),
+                    None => source,
+                })
             }
             Self::Arrow(reader) => rows.copy_columns(ColumnSource::arrow(reader).map_err(told)?, columns),
             #[cfg(feature = "tables")]
@@ -223,17 +235,26 @@ fn send<S: Recover<Error: StdError + 'static>>(
             // The sink takes back what it has of a bad row.
             Err(Failure::Source(error)) => match (source.bad_row(&error).map_err(told)?, &mut pass_by) {
                 (Some(bad), Some(pass_by)) => pass_by(bad).map_err(io::Error::other)?,
-                (bad, _) => {
-                    let words = format!("{name}: {error}");
-                    return Err(match (bad, (&error as &dyn StdError).downcast_ref::<jird::Error>()) {
-                        (Some(_), _) => io::Error::other(Error::record(words)),
-                        (None, Some(wrong)) if !wrong.is_io() => io::Error::other(Error::frame(of_json(name, wrong))),
-                        (None, _) => told(error),
-                    });
-                }
+                (bad, _) => return Err(wrong(name, &error, bad.is_some())),
             },
         }
     }
+}
+
+/// The error that ends a query: of a bad row, or of the whole input.
+fn wrong(name: &str, error: &(dyn StdError + 'static), is_of_row: bool) -> io::Error {
+    let said = |words| io::Error::other(if is_of_row { Error::record(words) } else { Error::frame(words) });
+    match (error.downcast_ref::<LenientFault>(), error.downcast_ref::<jird::Error>()) {
+        (Some(fault), _) if fault.as_io().is_none() => said(fault.located(name) + longer(fault.kind())),
+        (_, Some(wrong)) if !is_of_row && !wrong.is_io() => said(of_json(name, wrong)),
+        _ if is_of_row => said(format!("{name}: {error}")),
+        _ => told(error),
+    }
+}
+
+/// What to do if a text is too long.
+fn longer(kind: ErrorKind) -> &'static str {
+    if kind == ErrorKind::Size { "; --record-limit sets another" } else { "" }
 }
 
 /// What is wrong with a text that is not JSON, and where.

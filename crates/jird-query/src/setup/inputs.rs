@@ -10,6 +10,8 @@ use crate::sql::{Records, STREAM, SourceUse};
 use crate::types::FieldTypes;
 use crate::types::infer;
 use jird::Path;
+use jird::lenient::Leniency;
+use jird_formats::LenientOptions;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -73,10 +75,12 @@ impl<'q> Inputs<'q> {
         if let Some(input) = self.known.get(table) {
             return Ok(input.clone());
         }
-        let Options { from, records, csv, window, remotes, .. } = self.options;
+        let Options { from, records, csv, leniency, record_limit, window, remotes, .. } = self.options;
         let (records, remotes) = (records.clone(), remotes.clone());
         let folders = self.options.folder_keys.then(|| self.filters.get(table).cloned().unwrap_or_default());
-        let reading = Reading { from: *from, records, csv: *csv, window: *window, folders, remotes };
+        let lenient =
+            (*leniency != Leniency::STRICT).then_some(LenientOptions { leniency: *leniency, bytes_max: *record_limit });
+        let reading = Reading { from: *from, records, csv: *csv, lenient, window: *window, folders, remotes };
         let told = (&mut self.said, &mut self.pipes);
         let made = self.made.take_if(|(name, _)| *name == table);
         let input = match table {

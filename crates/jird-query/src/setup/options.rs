@@ -6,6 +6,7 @@ use crate::output::Format;
 use crate::setup::spill::Spill;
 use crate::types::FieldTypes;
 use jird::event::Pattern;
+use jird::lenient::Leniency;
 use jird::lines::Check;
 use jird::policy::RECORD_BYTES_MAX;
 use jird_formats::DialectChoice;
@@ -65,6 +66,9 @@ pub struct Options {
     /// How CSV and its relatives are written. If any of it is given, a text is CSV unless its name or its first bytes
     /// show another format.
     pub csv: DialectChoice,
+    /// What JSON texts may have besides strict JSON. If anything, a text is lines or one document, and nothing but JSON is
+    /// read. A text that is one document is in memory, and has at most [`record_limit`](Self::record_limit) bytes.
+    pub leniency: Leniency,
     /// Whether a query answers without the files that cannot be read. If not, it fails.
     pub skip_unreadable: bool,
     /// Of event stores: the time of the events that are read.
@@ -107,6 +111,7 @@ impl Default for Options {
             folder_keys: true,
             records: None,
             csv: DialectChoice::default(),
+            leniency: Leniency::STRICT,
             on_error: OnError::default(),
             skip_unreadable: false,
             window: Window::default(),
