@@ -1,7 +1,7 @@
 //! `jird fmt`: rewrites documents with another layout.
 
 use crate::color::ColorArgs;
-use crate::documents::{are_lines, each};
+use crate::documents::{Shape, ShapeArgs, each};
 use crate::input::{Counter, Input};
 use crate::lenient::LenientArgs;
 use crate::outcome::{Outcome, report};
@@ -12,6 +12,7 @@ use crate::target::Target;
 use anyhow::{Result, bail};
 use jird::Layout;
 use jird::partial::repair;
+use jird_formats::files::RECORD_SEPARATOR;
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -44,9 +45,8 @@ pub(crate) struct FmtArgs {
     /// The canonical form of RFC 8785
     #[arg(long, conflicts_with = "indent")]
     canonical: bool,
-    /// Each line is a document of its own (NDJSON) [default: by the name]
-    #[arg(long)]
-    lines: bool,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// Make documents valid that were cut short: remove what is incomplete at the end, and close what is open
     ///
     /// What was removed and added is reported on standard error, and the exit code is then 1. A number at the cut is
@@ -81,11 +81,11 @@ pub(crate) fn run(args: &FmtArgs) -> Outcome {
 fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     let mut out = BufWriter::new(Target::create(None)?);
     let text = input.open(read)?;
-    let lines = are_lines(input, args.lines);
+    let shape = args.shape.shape(input, &text.start, &args.lenient)?;
     let mut outcome = Outcome::Fine;
-    let done = each(input, text, lines, |text, line| {
+    let done = each(input, text, shape, |text, line| {
         let text = whole(input, text, line, args, &mut outcome)?;
-        let text = args.lenient.read(&text, |text| formatted(text, layout(args), lines))?;
+        let text = args.lenient.read(&text, |text| formatted(text, layout(args), shape.is_some()))?;
         out.write_all(&args.color.paint(&text))?;
         // A reader may wait for what a writer has just sent.
         if input.is_live() {
@@ -99,16 +99,28 @@ fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
 }
 
 fn rewritten(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
-    let lines = are_lines(input, args.lines);
+    // The start of the text tells record separators.
+    let start = match input {
+        Input::File(path) if path.is_file() => input.open(&Counter::default())?.start,
+        _ => Vec::new(),
+    };
+    let shape = args.shape.shape(input, &start, &args.lenient)?;
     let layout = match layout(args) {
         // An indented document takes several lines.
-        Layout::Indent(_) if lines => bail!("{}: lines are rewritten with --minify or --canonical", input.name()),
+        Layout::Indent(_) if shape == Some(Shape::Lines) => {
+            bail!("{}: lines are rewritten with --minify or --canonical", input.name())
+        }
         layout => layout,
     };
     let mut outcome = Outcome::Fine;
-    rewrite(input, lines, read, |text, line| {
+    rewrite(input, shape, read, |text, line| {
         let text = whole(input, text, line, args, &mut outcome)?;
-        args.lenient.read(&text, |text| formatted(text, layout, lines))
+        let mut formatted = args.lenient.read(&text, |text| formatted(text, layout, shape.is_some()))?;
+        // A sequence stays one.
+        if shape == Some(Shape::Sequence) {
+            formatted.insert(0, RECORD_SEPARATOR);
+        }
+        Ok(formatted)
     })?;
     Ok(outcome)
 }
@@ -142,9 +154,9 @@ fn layout(args: &FmtArgs) -> Layout {
     }
 }
 
-fn formatted(text: &[u8], layout: Layout, is_line: bool) -> Result<Vec<u8>> {
+fn formatted(text: &[u8], layout: Layout, are_several: bool) -> Result<Vec<u8>> {
     let mut out = jird::format(text, layout)?;
-    if is_line || layout != Layout::Canonical {
+    if are_several || layout != Layout::Canonical {
         out.push(b'\n');
     }
     Ok(out)

@@ -1,6 +1,6 @@
 //! Files whose documents are rewritten in place.
 
-use crate::documents::each;
+use crate::documents::{Shape, each};
 use crate::input::{Counter, Input};
 use crate::target::Target;
 use anyhow::{Context, Result, bail};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// The input must be a file of this machine. Otherwise, errors of [`each`], of `edit` and of writing.
 pub(crate) fn rewrite(
     input: &Input,
-    lines: bool,
+    shape: Option<Shape>,
     read: &Counter,
     mut edit: impl FnMut(&[u8], Option<u64>) -> Result<Vec<u8>>,
 ) -> Result<()> {
@@ -29,7 +29,7 @@ pub(crate) fn rewrite(
         bail!("{}: only files can be rewritten", input.name());
     }
     let mut out: Compressor<_> = text.compression.compress(BufWriter::new(Target::create(Some(path))?))?;
-    each(input, text, lines, |text, line| Ok(out.write_all(&edit(text, line)?)?))?;
+    each(input, text, shape, |text, line| Ok(out.write_all(&edit(text, line)?)?))?;
     let out = out.finish()?.into_inner().map_err(IntoInnerError::into_error)?;
     out.commit().with_context(|| input.name())
 }

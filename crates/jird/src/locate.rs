@@ -90,6 +90,20 @@ impl Located {
         self.caret
     }
 
+    /// The same place in an input whose first line has `columns` more bytes before this one. Call it before
+    /// [`after_lines`](Self::after_lines), which changes the lines.
+    ///
+    /// ```
+    /// let located = jird::validate(b"[1,\n x]").unwrap_err().locate(b"[1,\n x]").after_columns(10);
+    /// assert_eq!(located.column(), 2);
+    /// let located = jird::validate(b"[x]").unwrap_err().locate(b"[x]").after_columns(10);
+    /// assert_eq!(located.after_lines(4, 50).to_string().lines().next(), Some("expected a value at line 5 column 12 (byte 51, at /0)"));
+    /// ```
+    #[must_use]
+    pub fn after_columns(self, columns: u64) -> Self {
+        Self { column: if self.line == 1 { self.column + columns } else { self.column }, ..self }
+    }
+
     /// The same place in an input that has `lines` more lines, and `base` more bytes, before this one.
     #[must_use]
     pub fn after_lines(self, lines: u64, base: u64) -> Self {

@@ -7,7 +7,7 @@ use anyhow::{Context, Error, Result, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird::lenient::Leniency;
 use jird_formats::encoding::{Encoding, stray_mark};
-use jird_formats::files::{FileFormat, Quarantined};
+use jird_formats::files::{FileFormat, Quarantined, RECORD_SEPARATOR, Separated};
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
 use jird_formats::{
@@ -142,7 +142,8 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         return Err(wrong_encoding(&opened.name, encoding));
     }
     let text = if is_json { text.blank_mark() } else { text };
-    let is_array = text.start.trim_ascii_start().first() == Some(&b'[');
+    let first = text.start.trim_ascii_start().first();
+    let (is_array, is_sequence) = (first == Some(&b'['), first == Some(&RECORD_SEPARATOR));
     let reader = buffered(text);
     Ok(match format {
         FileFormat::Ndjson if reading.records.is_none() => Content::Lines(reader),
@@ -153,6 +154,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
                 None if is_array => Pattern::each(),
                 None => Pattern::default(),
             };
+            let reader = if is_sequence { Reader::new(Box::new(Separated(reader))) } else { reader };
             Content::Json(reader, pattern)
         }
         FileFormat::Csv | FileFormat::Tsv => {

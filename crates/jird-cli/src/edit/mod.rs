@@ -9,7 +9,7 @@ pub(crate) use patch::{PatchArgs, run as patch};
 pub(crate) use set::{SetArgs, UnsetArgs, run as set, run_unset as unset};
 
 use crate::color::ColorArgs;
-use crate::documents::{are_lines, each};
+use crate::documents::{Shape, are_lines, each};
 use crate::input::{Counter, Input};
 use crate::outcome::{BadData, Outcome};
 use crate::progress::Progress;
@@ -58,7 +58,7 @@ impl EditArgs {
         let mut out = BufWriter::new(Target::create(None)?);
         let text = input.open(read)?;
         let lines = are_lines(input, self.lines);
-        let done = each(input, text, lines, |text, _| {
+        let done = each(input, text, lines.then_some(Shape::Lines), |text, _| {
             let edited = edit(text, lines)?;
             out.write_all(&self.color.paint(&edited))?;
             if edited.last() != Some(&b'\n') {
@@ -77,7 +77,7 @@ impl EditArgs {
 
     fn rewrite(&self, input: &Input, read: &Counter, edit: Edit<'_>) -> Result<Outcome> {
         let lines = are_lines(input, self.lines);
-        rewrite(input, lines, read, |text, _| edit(text, lines))?;
+        rewrite(input, lines.then_some(Shape::Lines), read, |text, _| edit(text, lines))?;
         Ok(Outcome::Fine)
     }
 }

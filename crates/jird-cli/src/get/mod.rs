@@ -5,6 +5,7 @@ mod path;
 mod pointer;
 
 use crate::color::ColorArgs;
+use crate::documents::ShapeArgs;
 use crate::input::{Counter, Input};
 use crate::lenient::LenientArgs;
 use crate::outcome::{Outcome, report};
@@ -46,9 +47,8 @@ pub(crate) struct GetArgs {
     path: String,
     /// The documents; standard input if missing or `-`
     files: Vec<PathBuf>,
-    /// Each line is a document of its own (NDJSON) [default: by the name]
-    #[arg(long)]
-    lines: bool,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// Print a string's content, without quotes and escapes
     #[arg(long, short)]
     raw: bool,

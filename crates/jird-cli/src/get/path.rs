@@ -2,7 +2,7 @@
 
 use super::GetArgs;
 use super::pointer::found;
-use crate::documents::{are_lines, each, of_one};
+use crate::documents::{each, of_one};
 use crate::input::{Counter, Input};
 use crate::outcome::Outcome;
 use crate::target::Target;
@@ -16,17 +16,17 @@ use std::ops::ControlFlow;
 pub(super) fn print(input: &Input, args: &GetArgs, path: &JsonPath, read: &Counter) -> Result<Outcome> {
     let mut printer = Printer { args, out: BufWriter::new(Target::create(None)?), count: 0, parser: Parser::new() };
     let text = input.open(read)?;
-    let lines = are_lines(input, args.lines);
+    let shape = args.shape.shape(input, &text.start, &args.lenient)?;
     let (mut documents, mut without) = (0_u64, 0_u64);
     // A text that is not UTF-8 is refused where all of it is read.
-    let search = search(path).filter(|_| !lines && text.encoding().is_none() && args.lenient.is_strict());
+    let search = search(path).filter(|_| shape.is_none() && text.encoding().is_none() && args.lenient.is_strict());
     let done = if let Some(search) = search {
         let searched = printer.search(input, text, search);
         (documents, without) = (1, u64::from(printer.count == 0));
         searched
     } else {
         let mut parser = Parser::new();
-        each(input, text, lines, |text, _| {
+        each(input, text, shape, |text, _| {
             let before = printer.count;
             let text = &*args.lenient.strict(text)?;
             printer.document(path, parser.parse(text)?)?;
@@ -41,7 +41,7 @@ pub(super) fn print(input: &Input, args: &GetArgs, path: &JsonPath, read: &Count
     };
     printer.out.flush()?;
     done?;
-    found(input, args, lines, without, documents)
+    found(input, args, shape, without, documents)
 }
 
 /// A search that prints what a walk over the parsed document would, in the same order.

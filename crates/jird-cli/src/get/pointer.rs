@@ -1,7 +1,7 @@
 //! The value that a JSON Pointer leads to.
 
 use super::GetArgs;
-use crate::documents::{are_lines, each};
+use crate::documents::{Shape, each};
 use crate::input::{Counter, Input};
 use crate::outcome::{BadData, Outcome};
 use crate::target::Target;
@@ -12,8 +12,8 @@ pub(super) fn print(input: &Input, args: &GetArgs, read: &Counter) -> Result<Out
     let mut out = BufWriter::new(Target::create(None)?);
     let (mut parser, mut documents, mut without) = (jird::Parser::new(), 0_u64, 0_u64);
     let text = input.open(read)?;
-    let lines = are_lines(input, args.lines);
-    let done = each(input, text, lines, |text, _| {
+    let shape = args.shape.shape(input, &text.start, &args.lenient)?;
+    let done = each(input, text, shape, |text, _| {
         let text = &*args.lenient.strict(text)?;
         let root = parser.parse(text)?;
         documents += 1;
@@ -30,16 +30,23 @@ pub(super) fn print(input: &Input, args: &GetArgs, read: &Counter) -> Result<Out
     });
     out.flush()?;
     done?;
-    found(input, args, lines, without, documents)
+    found(input, args, shape, without, documents)
 }
 
 /// The outcome, when something was found in all but `without` of the documents.
-pub(super) fn found(input: &Input, args: &GetArgs, lines: bool, without: u64, documents: u64) -> Result<Outcome> {
+pub(super) fn found(
+    input: &Input,
+    args: &GetArgs,
+    shape: Option<Shape>,
+    without: u64,
+    documents: u64,
+) -> Result<Outcome> {
     match without {
         0 => Ok(Outcome::Fine),
-        _ if !lines => Err(BadData(format!("{}: nothing at {}", input.name(), args.path)).into()),
+        _ if shape.is_none() => Err(BadData(format!("{}: nothing at {}", input.name(), args.path)).into()),
         _ => {
-            let message = format!("{}: nothing at {} in {without} of {documents} lines", input.name(), args.path);
+            let what = if shape == Some(Shape::Lines) { "lines" } else { "documents" };
+            let message = format!("{}: nothing at {} in {without} of {documents} {what}", input.name(), args.path);
             Err(BadData(message).into())
         }
     }

@@ -23,7 +23,7 @@ mod schema {
 mod tree;
 mod wrong;
 
-use crate::documents::are_lines;
+use crate::documents::{Begin, Cutter, Shape, ShapeArgs, unread};
 use crate::input::{self, Counted, Counter, Input};
 use crate::lenient::{self, LenientArgs};
 use crate::limits::RecordArgs;
@@ -41,7 +41,7 @@ use jird_formats::encoding::{Encoding, MARK, Unmarked, blank_mark, read_start, s
 use jird_formats::files::{Compression, Text, plain_name};
 use schema::Schema;
 use std::cell::{Cell, RefCell};
-use std::io::{Cursor, Read};
+use std::io::{BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use wrong::Wrong;
@@ -62,9 +62,8 @@ Exit codes: 0 all is well, 1 a document is bad or does not satisfy the schema, 2
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ValidateArgs {
-    /// Each line is a document of its own (NDJSON) [default: by the name]
-    #[arg(long)]
-    lines: bool,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// Which numbers are accepted
     #[arg(long, value_enum, default_value_t = NumbersArg::Any)]
     numbers: NumbersArg,
@@ -129,14 +128,12 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Outcome> {
             "a schema is for strict JSON: `jird fmt --from json5 --minify FILE | jird validate --schema SCHEMA`"
         );
     }
-    Ok(Outcome::worst(inputs, |input| {
-        if !args.lenient.is_strict() {
-            check_lenient(input, args, &read)
-        } else if are_lines(input, args.lines) {
-            check_lines(input, args, &rules, &read)
-        } else {
-            check_document(input, &rules, &read)
+    Ok(Outcome::worst(inputs, |input| match args.shape.shape(input, &[], &args.lenient)? {
+        Some(Shape::Lines) if args.lenient.is_strict() => check_lines(input, args, &rules, &read),
+        Some(Shape::Lines) => {
+            bail!("{}: lines are checked as strict JSON, without --from and --allow", input.name())
         }
+        _ => check_documents(input, args, &rules, &read),
     }))
 }
 
@@ -184,50 +181,50 @@ impl Rules {
     }
 }
 
-fn check_document(input: &Input, rules: &Rules, read: &Counter) -> anyhow::Result<Outcome> {
-    let mut text = input.read(read)?;
-    if !is_utf8(&input.name(), &text)? {
+/// Checks a document, or documents that follow one another.
+fn check_documents(input: &Input, args: &ValidateArgs, rules: &Rules, read: &Counter) -> anyhow::Result<Outcome> {
+    let text = input.open(read)?;
+    if !is_utf8(&input.name(), &text.start)? {
         return Ok(Outcome::BadData);
     }
-    blank_mark(&mut text);
-    let mut parser = Parser::with_policy(rules.policy);
-    let wrong = match parser.validate(&text) {
-        Ok(()) if rules.has_schema() => rules.breaches(&mut parser, &text).with_context(|| input.name())?,
-        Ok(()) => Vec::new(),
-        Err(error) => {
-            let stray = usize::try_from(error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
-            vec![Wrong::text(error.locate(&text), stray)]
-        }
-    };
+    let shape = args.shape.shape(input, &text.start, &args.lenient)?;
     let mut report = Report { name: input.name(), outcome: Outcome::Fine, record_limit: None };
-    report.add(wrong, 0)?;
-    Ok(report.outcome)
+    let (mut reader, mut text) = (text.blank_mark().into_reader(), Vec::new());
+    let Some(shape) = shape else {
+        reader.read_to_end(&mut text).with_context(|| input.name())?;
+        report.document(&text, Begin::default(), args, rules)?;
+        return Ok(report.outcome);
+    };
+    let limit = args.record.limit();
+    let mut cutter = Cutter::new(BufReader::with_capacity(BUFFER_BYTES, reader), shape, limit);
+    loop {
+        match cutter.next(&mut text) {
+            Ok(Some(begin)) => report.document(&text, begin, args, rules)?,
+            Ok(None) => return Ok(report.outcome),
+            Err(error) => return Err(unread(input, error, (shape, cutter.line()), limit)),
+        }
+        // Where the next document begins is known only after a separator.
+        if report.outcome != Outcome::Fine && shape == Shape::Concatenated {
+            return Ok(report.outcome);
+        }
+    }
 }
 
-/// Checks a document of another notation: whether it can be turned into strict JSON, which the policy allows.
-fn check_lenient(input: &Input, args: &ValidateArgs, read: &Counter) -> anyhow::Result<Outcome> {
-    let name = input.name();
-    if are_lines(input, args.lines) {
-        bail!("{name}: lines are checked as strict JSON, without --from and --allow");
+/// What is wrong with a document of another notation: whether it can be turned into strict JSON, which the policy allows.
+fn lenient_line(name: &str, text: &[u8], begin: Begin, args: &ValidateArgs) -> Option<String> {
+    match args.lenient.strict(text) {
+        Err(error) => {
+            let error = error.after_columns(begin.column).after_lines(begin.lines, begin.offset);
+            Some(format!("{name}:{}:{}: {}\n", error.line(), error.column(), lenient::brief(&error)))
+        }
+        Ok(strict) => {
+            let error = Parser::with_policy(args.policy()).validate(&strict).err()?;
+            let found = error.locate(&strict);
+            let line = begin.lines + found.line();
+            // Lines keep their numbers, and columns do not.
+            Some(format!("{name}:{line}: {}, in the text as strict JSON {}\n", error.kind(), found.place()))
+        }
     }
-    let mut text = input.read(read)?;
-    if !is_utf8(&name, &text)? {
-        return Ok(Outcome::BadData);
-    }
-    blank_mark(&mut text);
-    let words = match args.lenient.strict(&text) {
-        Err(error) => format!("{name}:{}:{}: {}\n", error.line(), error.column(), lenient::brief(&error)),
-        Ok(strict) => match Parser::with_policy(args.policy()).validate(&strict) {
-            Ok(()) => return Ok(Outcome::Fine),
-            Err(error) => {
-                let found = error.locate(&strict);
-                // Lines keep their numbers, and columns do not.
-                format!("{name}:{}: {}, in the text as strict JSON {}\n", found.line(), error.kind(), found.place())
-            }
-        },
-    };
-    output::write(words.as_bytes())?;
-    Ok(Outcome::BadData)
 }
 
 /// Whether a text that begins with `start` can be UTF-8. If it cannot, this function prints a line that names the
@@ -245,6 +242,9 @@ fn is_utf8(name: &str, start: &[u8]) -> anyhow::Result<bool> {
     }
     Ok(true)
 }
+
+/// Bytes that are read at a time.
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// A thread checks this many bytes of a file at a time.
 const CHUNK_BYTES: u64 = 4 << 20;
@@ -385,6 +385,27 @@ struct Report {
 }
 
 impl Report {
+    /// Prints what is wrong with a document that begins there.
+    fn document(&mut self, text: &[u8], begin: Begin, args: &ValidateArgs, rules: &Rules) -> anyhow::Result<()> {
+        if !args.lenient.is_strict() {
+            if let Some(line) = lenient_line(&self.name, text, begin, args) {
+                self.outcome = Outcome::BadData;
+                output::write(line.as_bytes())?;
+            }
+            return Ok(());
+        }
+        let mut parser = Parser::with_policy(rules.policy);
+        let wrong = match parser.validate(text) {
+            Ok(()) if rules.has_schema() => rules.breaches(&mut parser, text).with_context(|| self.name.clone())?,
+            Ok(()) => Vec::new(),
+            Err(error) => {
+                let stray = usize::try_from(error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
+                vec![Wrong::text(begin.locate(&error, text), stray)]
+            }
+        };
+        self.add(wrong.into_iter().map(|wrong| wrong.in_text(begin)).collect(), 0)
+    }
+
     /// Prints what is wrong in a part that has `lines_before` lines before it.
     fn add(&mut self, wrong: Vec<Wrong>, lines_before: u64) -> anyhow::Result<()> {
         let words: String =

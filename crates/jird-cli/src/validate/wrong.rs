@@ -1,5 +1,6 @@
 //! What is wrong, as a line of the output.
 
+use crate::documents::Begin;
 use jird::{ErrorKind, Located};
 use jird_formats::files::record_limit_hint;
 use std::fmt::Write;
@@ -63,6 +64,19 @@ impl Wrong {
                 line: line + lines_before,
                 column: column + (at - line_start) as u64,
                 offset: offset + base + at as u64,
+                breach,
+            },
+            Self::Text(..) => self,
+        }
+    }
+
+    /// The place of a wrong document in the text in which it begins there. A bad text is located there already.
+    pub(super) fn in_text(self, begin: Begin) -> Self {
+        match self {
+            Self::Breach { line, column, offset, breach } => Self::Breach {
+                line: line + begin.lines,
+                column: if line == 1 { column + begin.column } else { column },
+                offset: offset + begin.offset,
                 breach,
             },
             Self::Text(..) => self,

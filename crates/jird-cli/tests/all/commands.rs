@@ -1,6 +1,7 @@
 //! `jird validate`, `fmt`, `get` from outside: arguments and standard input in; standard output, standard error and exit
 //! code out.
 
+use crate::folder::Folder;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -369,4 +370,77 @@ fn a_message_that_nobody_reads_changes_no_exit_code() {
 fn completions_are_written_for_a_shell() {
     let (out, _, code) = jird(&["completions", "bash"], b"");
     assert!(code == 0 && out.contains("_jird"));
+}
+
+const SEQUENCE: &str = "\u{1e}{\"a\": 1}\n\u{1e}\u{1e}{\n\"a\": [2]}\n\u{1e}3\n";
+
+#[test]
+fn a_sequence_of_rfc_7464_is_recognised() {
+    let folder = Folder::new("sequence").with("s.json-seq", SEQUENCE).with("s.gz", gzip(SEQUENCE.as_bytes()));
+    for name in ["s.json-seq", "s.gz", "-"] {
+        folder.prints(&["fmt", "--minify", name], SEQUENCE, "{\"a\":1}\n{\"a\":[2]}\n3\n", 0);
+        folder.prints(&["validate", name], SEQUENCE, "", 0);
+        let said = folder.prints(&["get", "/a", name], SEQUENCE, "1\n[2]\n", 1);
+        assert!(said.contains(": nothing at /a in 1 of 3 documents"), "{said}");
+        folder.prints(&["get", "$.a", "--from", "jsonc", name], SEQUENCE, "1\n[2]\n", 1);
+    }
+    // What follows a bad text is still read, and places are those of the whole.
+    let bad = "\u{1e}{\"a\": x}\n\u{1e}[1]\n\u{1e}[1,\n \u{1e}{\n  \"b\": y}\n";
+    let lines = "<stdin>:1:8: expected a value (byte 7, at /a)\n<stdin>:4:2: an array or object is not closed (byte 21, at /1)\n<stdin>:5:8: \
+                 expected a value (byte 31, at /b)\n";
+    folder.prints(&["validate"], bad, lines, 1);
+    folder.prints(
+        &["validate", "--from", "json5"],
+        "\u{1e}{a: 1}\n\u{1e}{a: ^}\n",
+        "<stdin>:2:6: expected a value (byte 13)\n",
+        1,
+    );
+    let said = folder.prints(&["fmt", "--minify"], "\u{1e}1\n\u{1e}{\"a\": x}\n", "1\n", 1);
+    assert!(said.starts_with("jird: <stdin>: expected a value at line 2 column 8 (byte 10, at /a)\n"), "{said}");
+    // A sequence stays one in its file.
+    folder.prints(&["fmt", "-i", "--minify", "s.json-seq", "s.gz"], b"", "", 0);
+    assert_eq!(folder.text("s.json-seq"), "\u{1e}{\"a\":1}\n\u{1e}{\"a\":[2]}\n\u{1e}3\n");
+    folder.prints(&["fmt", "--minify", "s.gz"], b"", "{\"a\":1}\n{\"a\":[2]}\n3\n", 0);
+    // As lines, it is none.
+    folder.prints(&["fmt", "--lines", "s.json-seq"], b"", "", 1);
+}
+
+#[test]
+fn documents_that_follow_one_another_are_read_if_that_is_said() {
+    let folder = Folder::new("concatenated");
+    let text = "{\"a\":1}{\"a\":\n\"}{\"} 3.50[4,\n5]\"x\"";
+    folder.prints(&["fmt", "--minify", "--concatenated"], text, "{\"a\":1}\n{\"a\":\"}{\"}\n3.50\n[4,5]\n\"x\"\n", 0);
+    folder.prints(&["fmt", "--canonical", "--concatenated"], text, "{\"a\":1}\n{\"a\":\"}{\"}\n3.5\n[4,5]\n\"x\"\n", 0);
+    folder.prints(&["validate", "--concatenated"], text, "", 0);
+    folder.prints(&["get", "$.*", "--concatenated"], text, "1\n\"}{\"\n4\n5\n", 1);
+    folder.prints(
+        &["validate", "--concatenated"],
+        "{}{\"a\":\n x} [",
+        "<stdin>:2:2: expected a value (byte 9, at /a)\n",
+        1,
+    );
+    folder.prints(
+        &["validate", "--concatenated"],
+        "{} [1",
+        "<stdin>:1:6: an array or object is not closed (byte 5, at /0)\n",
+        1,
+    );
+    folder.prints(&["validate", "--concatenated"], "{},{}", "<stdin>:1:3: expected a value (byte 2)\n", 1);
+    // One document is one document.
+    folder.prints(&["validate"], text, "<stdin>:1:8: unexpected text after the value (byte 7)\n", 1);
+    let said = folder.prints(&["fmt"], "{}{}", "", 1);
+    assert!(said.contains("--concatenated --minify` makes lines"), "{said}");
+    folder.prints(&["fmt", "--concatenated", "--from", "json5"], "{}", "", 2);
+    folder.prints(&["fmt", "--concatenated", "--lines"], "{}", "", 2);
+    let many = "[1]".repeat(100_000);
+    folder.prints(&["fmt", "--minify", "--concatenated"], &many, &"[1]\n".repeat(100_000), 0);
+}
+
+#[cfg(feature = "convert")]
+#[test]
+fn a_sequence_is_converted() {
+    let folder = Folder::new("converted").with("s", SEQUENCE).with("s.json.gz", gzip(SEQUENCE.as_bytes()));
+    for name in ["s", "s.json.gz", "-"] {
+        folder.prints(&["convert", name, "-"], SEQUENCE, "{\"a\":1}\n{\"a\":[2]}\n3\n", 0);
+    }
 }

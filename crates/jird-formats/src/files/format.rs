@@ -1,6 +1,6 @@
 //! What a file contains, detected from its name or its first bytes.
 
-use super::Compression;
+use super::{Compression, RECORD_SEPARATOR};
 use crate::encoding::MARK;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -154,7 +154,7 @@ impl FileFormat {
         }
         let text = start.strip_prefix(MARK).unwrap_or(start);
         let first = text.trim_ascii_start().first()?;
-        matches!(first, b'{' | b'[' | b'"').then_some(Self::Json)
+        matches!(*first, b'{' | b'[' | b'"' | RECORD_SEPARATOR).then_some(Self::Json)
     }
 
     /// The format with this name.
@@ -242,6 +242,7 @@ mod tests {
     fn the_format_is_recognised_by_the_first_bytes() {
         assert_eq!(FileFormat::of_bytes(b" \n[1"), Some(FileFormat::Json));
         assert_eq!(FileFormat::of_bytes(b"\xef\xbb\xbf{"), Some(FileFormat::Json));
+        assert_eq!(FileFormat::of_bytes(b"\x1e{"), Some(FileFormat::Json));
         assert_eq!(FileFormat::of_bytes(b"a,b\n"), None);
         assert_eq!(FileFormat::of_bytes(b"PAR1\x15"), Some(FileFormat::Parquet));
         let longest = FORMATS.iter().flat_map(|facts| facts.magic).map(|magic| magic.len()).max();

@@ -22,7 +22,7 @@ pub use quarantined::Quarantined;
 pub use spool::{Spool, SpoolOptions};
 pub use spooling::Spooling;
 pub use system::{FileId, Handle, is_device, stdin_file, widened};
-pub use text::Text;
+pub use text::{RECORD_SEPARATOR, Separated, Text};
 pub use url::{is_url, plain_name, url_scheme};
 
 /// Any reader, usable on any thread.

@@ -86,6 +86,25 @@ impl Text {
     }
 }
 
+/// What stands before each text of a sequence of JSON texts (RFC 7464).
+pub const RECORD_SEPARATOR: u8 = 0x1e;
+
+/// A text in which record separators (RFC 7464) are blanks. In a string, a tab is as wrong as they are.
+#[derive(Debug)]
+pub struct Separated<R>(pub R);
+
+impl<R: Read> Read for Separated<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        let mut text = &mut buffer[..read];
+        while let Some(at) = memchr::memchr(RECORD_SEPARATOR, text) {
+            text[at] = b'\t';
+            text = &mut text[at + 1..];
+        }
+        Ok(read)
+    }
+}
+
 /// Reads the first bytes. Returns them and the reader of the rest.
 fn peek(mut reader: Reader) -> io::Result<(Vec<u8>, Reader)> {
     let mut start = vec![0; START_BYTES];

@@ -1,12 +1,11 @@
 //! Detects the layout of a text by its name and its first bytes.
 
 use super::elements::Layout;
-use super::table::SEPARATOR;
 use super::{Reading, Refusal};
 use jird::event::{Failure, JsonSink, JsonSource, Source};
 use jird::lenient::Leniency;
 use jird_formats::LenientLayout;
-use jird_formats::files::{FileFormat, Text, plain_name};
+use jird_formats::files::{FileFormat, RECORD_SEPARATOR, Text, plain_name};
 use std::io;
 use std::path::Path;
 
@@ -90,7 +89,7 @@ fn detected(path: &Path, start: &[u8]) -> Layout {
         // A line of a log may be broken, so a first line with open brackets does not prove that values span lines. It
         // does if the line is a single bracket, or if the name says that the text is JSON.
         Some(b'{') if line == b"{" || is_whole_line && named == Some(FileFormat::Json) && balance(line) != 0 => VALUES,
-        Some(&SEPARATOR) => VALUES,
+        Some(&RECORD_SEPARATOR) => VALUES,
         _ if holds_several(line, is_whole_line) => VALUES,
         _ => Layout::Lines,
     }

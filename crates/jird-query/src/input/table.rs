@@ -15,7 +15,8 @@ use jird::{ErrorKind, Path};
 use jird_formats::sqlite::{self, SqliteQuery};
 use jird_formats::{
     BadRow, ColumnSource, Crew, CsvSource, Dialect, Empty, LenientFault, LenientLayout, LenientOptions, LenientSource,
-    Recover, files::Reader,
+    Recover,
+    files::{Reader, Separated},
 };
 use std::error::Error as StdError;
 use std::fmt::Display;
@@ -23,9 +24,6 @@ use std::io::{self, Read, Write};
 #[cfg(feature = "tables")]
 use std::path::PathBuf;
 use std::rc::Rc;
-
-/// The record separator of JSON text sequences.
-pub(super) const SEPARATOR: u8 = 0x1e;
 
 /// A table that was opened.
 pub(super) enum TableFile {
@@ -285,21 +283,6 @@ impl Read for Live<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.before.borrow_mut().send()?;
         self.reader.read(buffer)
-    }
-}
-
-/// A text in which record separators (RFC 7464) are blanks. In a string, a tab is as wrong as they are.
-struct Separated(Reader);
-
-impl Read for Separated {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.0.read(buffer)?;
-        let mut text = &mut buffer[..read];
-        while let Some(at) = memchr::memchr(SEPARATOR, text) {
-            text[at] = b'\t';
-            text = &mut text[at + 1..];
-        }
-        Ok(read)
     }
 }
 

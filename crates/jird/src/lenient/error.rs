@@ -80,6 +80,16 @@ impl LenientError {
         self.0.caret
     }
 
+    /// The same place in an input whose first line has `columns` more bytes before this text. Call it before
+    /// [`after_lines`](Self::after_lines), which changes the lines.
+    #[must_use]
+    pub fn after_columns(mut self, columns: u64) -> Self {
+        if self.0.line == 1 {
+            self.0.column += columns;
+        }
+        self
+    }
+
     /// The same place in an input that has `lines` more lines, and `base` more bytes, before this text.
     #[must_use]
     pub fn after_lines(mut self, lines: u64, base: u64) -> Self {
