@@ -13,6 +13,7 @@ mod lines;
 mod migrate;
 mod neighbours;
 mod partial;
+mod paths;
 mod predicates;
 pub mod random;
 pub mod reference;
@@ -28,6 +29,7 @@ pub use lines::lines;
 pub use migrate::migrate;
 pub use neighbours::neighbours;
 pub use partial::partial;
+pub use paths::paths;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
 pub use typed::typed;
@@ -39,7 +41,7 @@ pub(crate) use ways::ways;
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
@@ -52,6 +54,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("neighbours", neighbours),
     ("migrate", migrate),
     ("partial", partial),
+    ("paths", paths),
 ];
 
 /// Chunk sizes with borders everywhere, in some places, and in hardly any. The last one is smaller under Miri, which

@@ -7,6 +7,8 @@ mod events;
 mod lenient;
 mod lines;
 mod migrate;
+mod patches;
+mod paths;
 mod texts;
 mod typed;
 mod values;
@@ -31,6 +33,8 @@ pub fn cases() -> Vec<Case> {
         events::cases(),
         lenient::cases(),
         lines::cases(),
+        paths::cases(),
+        patches::cases(),
         encode::cases(),
         values::cases(),
         texts::cases(),
