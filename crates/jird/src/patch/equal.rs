@@ -44,7 +44,7 @@ fn same_number(one: Value<'_>, other: Value<'_>) -> bool {
         || one.as_number().zip(other.as_number()).is_some_and(|(one, other)| one.compare(other).is_eq())
 }
 
-fn same_string(one: Value<'_>, other: Value<'_>) -> bool {
+pub(super) fn same_string(one: Value<'_>, other: Value<'_>) -> bool {
     one.raw() == other.raw() || one.as_str() == other.as_str()
 }
 

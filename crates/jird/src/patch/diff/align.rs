@@ -2,7 +2,9 @@
 //!
 //! Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1(2), 1986: the greedy algorithm of section 4.
 
+use core::hash::{BuildHasherDefault, Hasher};
 use core::ops::Range;
+use std::collections::HashSet;
 
 /// Elements that differ: those of the one array, and those of the other in the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +19,8 @@ const EDITS_MAX: usize = 1024;
 /// The most steps per element of both arrays, besides a million.
 const STEPS_PER_ELEMENT: usize = 16;
 
-/// The hunks between two lists of digests, in order. What is between hunks is equal. Takes time linear in the lists: if a
-/// shortest script of edits cannot be found so, one hunk has all that is between the equal beginning and the equal end.
+/// The hunks between two lists of digests, in order. The digests between hunks are equal. Takes time linear in the lists: if
+/// a shortest script of edits cannot be found so, one hunk has all that is between the equal beginning and the equal end.
 pub(super) fn hunks(old: &[u64], new: &[u64]) -> Vec<Hunk> {
     let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let [old_rest, new_rest] = [&old[before..], &new[before..]];
@@ -29,11 +31,59 @@ pub(super) fn hunks(old: &[u64], new: &[u64]) -> Vec<Hunk> {
     }
     let all = || vec![Hunk { old: 0..old_rest.len(), new: 0..new_rest.len() }];
     let is_one_sided = old_rest.is_empty() || new_rest.is_empty();
-    let mut hunks = if is_one_sided { all() } else { shortest(old_rest, new_rest).unwrap_or_else(all) };
+    let mut hunks = if is_one_sided { all() } else { among_common(old_rest, new_rest).unwrap_or_else(all) };
     for Hunk { old, new } in &mut hunks {
         (*old, *new) = (old.start + before..old.end + before, new.start + before..new.end + before);
     }
     hunks
+}
+
+/// The hunks of a shortest script; `None` if it takes too many edits or steps. A digest that is in one list only is an edit
+/// whatever the script is, so only the others are searched.
+fn among_common(old: &[u64], new: &[u64]) -> Option<Vec<Hunk>> {
+    let [old_set, new_set] = [old, new].map(|digests| digests.iter().copied().collect::<DigestSet>());
+    let [old_at, new_at] = [(old, new_set), (new, old_set)]
+        .map(|(digests, others)| (0..digests.len()).filter(|at| others.contains(&digests[*at])).collect::<Vec<_>>());
+    let [old_common, new_common] =
+        [(old, &old_at), (new, &new_at)].map(|(digests, at)| at.iter().map(|at| digests[*at]).collect::<Vec<_>>());
+    let found = shortest(&old_common, &new_common)?;
+    let mut hunks = Vec::with_capacity(found.len());
+    let (mut done, mut common) = ((0, 0), (0, 0));
+    // What is between two pairs that stay is a hunk.
+    let mut pair = |old: usize, new: usize| {
+        if done != (old, new) {
+            hunks.push(Hunk { old: done.0..old, new: done.1..new });
+        }
+        done = (old + 1, new + 1);
+    };
+    for Hunk { old, new } in found {
+        (common.0..old.start).zip(common.1..new.start).for_each(|(old, new)| pair(old_at[old], new_at[new]));
+        common = (old.end, new.end);
+    }
+    (common.0..old_at.len()).zip(common.1..new_at.len()).for_each(|(old, new)| pair(old_at[old], new_at[new]));
+    pair(old.len(), new.len());
+    Some(hunks)
+}
+
+/// Digests are spread already, and no input knows them.
+type DigestSet = HashSet<u64, BuildHasherDefault<AsItIs>>;
+
+/// Takes a digest for its own hash.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, digest: u64) {
+        self.0 = digest;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The hunks of a shortest script; `None` if it takes too many edits or steps.
@@ -146,9 +196,17 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_have_little_in_common_are_one_hunk() {
+    fn what_is_in_one_list_only_costs_no_search() {
         let old: Vec<u64> = (0..100_000).collect();
         let new: Vec<u64> = (0..100_000).map(|at| if at == 50_000 { at } else { at + 1_000_000 }).collect();
+        let wanted = [0..50_000, 50_001..100_000].map(|range| Hunk { old: range.clone(), new: range });
+        assert_eq!(hunks(&old, &new), wanted);
+    }
+
+    #[test]
+    fn lists_in_another_order_are_one_hunk() {
+        let old: Vec<u64> = (0..100_000).collect();
+        let new: Vec<u64> = (0..100_000).rev().collect();
         assert_eq!(hunks(&old, &new), [Hunk { old: 0..100_000, new: 0..100_000 }]);
     }
 }

@@ -1,13 +1,12 @@
 //! The difference of two documents as a merge patch (RFC 7396).
 
-use super::digest::{Digests, repeats_a_key};
+use super::digest::{Digests, Secret, is_same, repeats_a_key};
 use super::one_line;
 use crate::edit::{EditError, EditErrorKind, shown, utf8};
 use crate::patch::equal::name;
 use crate::tape::{Document, Kind, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::RandomState;
 
 /// A merge patch (RFC 7396) that makes `old` equal to `new`. Arrays that differ are in it as a whole.
 ///
@@ -23,8 +22,8 @@ use std::hash::RandomState;
 /// [`EditErrorKind::NoMergePatch`] if there is none: a member of `new` that differs is `null`, which means removal in a
 /// merge patch, or an object that differs repeats a key.
 pub fn merge_diff<'d>(old: &'d Document<'d>, new: &'d Document<'d>) -> Result<String, EditError> {
-    let random = RandomState::new();
-    let [digests, new_digests] = [old, new].map(|document| Digests::of(document, &random));
+    let secret = Secret::new();
+    let [digests, new_digests] = [old, new].map(|document| Digests::of(document, secret));
     let mut merging = Merging { old: digests, new: new_digests, out: Vec::new() };
     merging.write(old.root(), new.root())?;
     Ok(utf8(merging.out))
@@ -83,9 +82,13 @@ impl<'d> Merging<'d> {
         Ok(())
     }
 
+    fn is_same(&self, old: Value<'d>, new: Value<'d>) -> bool {
+        is_same((&self.old, old), (&self.new, new))
+    }
+
     /// The members of the patch for a pair of objects.
     fn members(&self, old: Value<'d>, new: Value<'d>) -> Result<std::vec::IntoIter<Member<'d>>, EditError> {
-        if self.old.of_value(old) == self.new.of_value(new) {
+        if self.is_same(old, new) {
             return Ok(Vec::new().into_iter());
         }
         if repeats_a_key(old) || repeats_a_key(new) {
@@ -97,7 +100,7 @@ impl<'d> Merging<'d> {
         for (key, value) in old.entries() {
             match others.remove(&name(key)) {
                 None => members.push(Member::Removed(key)),
-                Some((_, other)) if self.old.of_value(value) == self.new.of_value(other) => {}
+                Some((_, other)) if self.is_same(value, other) => {}
                 Some((key, other)) if [value, other].iter().all(|value| value.kind() == Kind::Object) => {
                     members.push(Member::Merged(key, value, other));
                 }

@@ -6,23 +6,23 @@ mod merging;
 
 pub use merging::merge_diff;
 
-use super::equal::name;
+use super::equal::{name, same_string};
 use crate::edit::utf8;
 use crate::message::{self, Step};
 use crate::tape::{Document, Kind, Value};
 use crate::text::writer::write_string;
 use align::{Hunk, hunks};
-use digest::{Digests, repeats_a_key};
+use digest::{Digests, Secret, is_same, repeats_a_key};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::RandomState;
 
 /// Compares two documents: what must be removed, added and replaced in `old` to get a document that is equal to `new`, as
 /// [`are_equal`](super::are_equal) says.
 ///
 /// Of two objects, members with the same key are compared; of two arrays, a shortest list of insertions and removals is
-/// found (Myers 1986), and an element that is removed where another one is inserted is compared with it. Arrays that
-/// differ in more than 1024 places are compared element by element. An object with a repeated key is replaced as a whole.
+/// found (Myers 1986), and an element that is removed where another one is inserted is compared with it. If such a list has
+/// more than 1024 elements that both arrays have, in another order, the arrays are compared element by element. An object
+/// with a repeated key is replaced as a whole.
 ///
 /// Takes time and memory linear in the documents, besides the paths of what differs.
 ///
@@ -38,8 +38,8 @@ use std::hash::RandomState;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn diff<'d>(old: &'d Document<'d>, new: &'d Document<'d>) -> Diff<'d> {
-    let random = RandomState::new();
-    let [old_digests, new_digests] = [old, new].map(|document| Digests::of(document, &random));
+    let secret = Secret::new();
+    let [old_digests, new_digests] = [old, new].map(|document| Digests::of(document, secret));
     let mut differ =
         Differ { old: old_digests, new: new_digests, links: Vec::new(), edits: Vec::new(), open: Vec::new() };
     differ.compare(None, old.root(), new.root());
@@ -202,7 +202,7 @@ struct Differ<'d> {
 
 impl<'d> Differ<'d> {
     fn compare(&mut self, link: Option<usize>, old: Value<'d>, new: Value<'d>) {
-        if self.old.of_value(old) == self.new.of_value(new) {
+        if self.is_same(old, new) {
             return;
         }
         let is_pair = match (old.kind(), new.kind()) {
@@ -217,26 +217,43 @@ impl<'d> Differ<'d> {
         }
     }
 
+    fn is_same(&self, old: Value<'d>, new: Value<'d>) -> bool {
+        is_same((&self.old, old), (&self.new, new))
+    }
+
     fn objects(&mut self, link: Option<usize>, old: Value<'d>, new: Value<'d>) {
+        // Most objects have the same keys in the same order.
+        let (mut olds, mut news) = (old.entries().peekable(), new.entries().peekable());
+        while let (Some((key, value)), Some((other_key, other))) = (olds.peek().copied(), news.peek().copied()) {
+            if !same_string(key, other_key) {
+                break;
+            }
+            self.member(link, key, value, other);
+            (olds.next(), news.next());
+        }
+        let news: Vec<_> = news.collect();
         let mut others: HashMap<Cow<'d, str>, Value<'d>> =
-            new.entries().map(|(key, value)| (name(key), value)).collect();
-        for (key, value) in old.entries() {
-            let step = |above| Link { above, key: Some(key), index: [0; 3] };
+            news.iter().map(|(key, value)| (name(*key), *value)).collect();
+        for (key, value) in olds {
             match others.remove(&name(key)) {
-                Some(other) if self.old.of_value(value) == self.new.of_value(other) => {}
-                Some(other) => {
-                    let link = Some(self.link(step(link)));
-                    self.compare(link, value, other);
-                }
+                Some(other) => self.member(link, key, value, other),
                 None => {
-                    let link = Some(self.link(step(link)));
+                    let link = Some(self.link(Link { above: link, key: Some(key), index: [0; 3] }));
                     self.edits.push(Edit { link, old: Some(value), new: None });
                 }
             }
         }
-        for (key, value) in new.entries().filter(|(key, _)| others.contains_key(&name(*key))) {
+        for (key, value) in news.into_iter().filter(|(key, _)| others.contains_key(&name(*key))) {
             let link = Some(self.link(Link { above: link, key: Some(key), index: [0; 3] }));
             self.edits.push(Edit { link, old: None, new: Some(value) });
+        }
+    }
+
+    /// Compares members with the same key.
+    fn member(&mut self, link: Option<usize>, key: Value<'d>, old: Value<'d>, new: Value<'d>) {
+        if !self.is_same(old, new) {
+            let link = Some(self.link(Link { above: link, key: Some(key), index: [0; 3] }));
+            self.compare(link, old, new);
         }
     }
 
@@ -245,7 +262,17 @@ impl<'d> Differ<'d> {
         let news: Vec<_> = new.elements().collect();
         let old_digests: Vec<_> = olds.iter().map(|value| self.old.of_value(*value)).collect();
         let new_digests: Vec<_> = news.iter().map(|value| self.new.of_value(*value)).collect();
-        for Hunk { old, new } in hunks(&old_digests, &new_digests) {
+        let end = Hunk { old: olds.len()..olds.len(), new: news.len()..news.len() };
+        let mut done = (0, 0);
+        for Hunk { old, new } in hunks(&old_digests, &new_digests).into_iter().chain([end]) {
+            for (at, other) in (done.0..old.start).zip(done.1..new.start) {
+                // Equal digests, and almost always equal values.
+                if !self.is_same(olds[at], news[other]) {
+                    let link = Some(self.link(Link { above: link, key: None, index: [at, other, other] }));
+                    self.compare(link, olds[at], news[other]);
+                }
+            }
+            done = (old.end, new.end);
             for at in 0..old.len().max(new.len()) {
                 let (value, other) = (olds[old.clone()].get(at), news[new.clone()].get(at));
                 // What comes before was edited already; what is removed makes place for the next.
