@@ -29,7 +29,9 @@ pub fn paths(data: &[u8]) {
 }
 
 /// Queries of every kind.
-const QUERIES: [&str; 8] = [
+const QUERIES: [&str; 10] = [
+    "$.a.b",
+    "$.*[*].a.*",
     "$.a[*].b",
     "$..a",
     "$..*",
@@ -94,12 +96,14 @@ fn assert_found_anyhow(path: &JsonPath, document: &Document<'_>, wanted: &[(usiz
 
 /// Searches of the text find the same, whatever its reader does.
 fn assert_searched(path: &JsonPath, text: &[u8], wanted: &[(usize, usize)]) {
+    // The caller vouches that no key is repeated.
+    let repeats = jird::parse(text).is_ok_and(|document| repeats_a_key(&document));
     let mut trusted = Vec::new();
     path.search_trusted(text, |node| {
         trusted.push((node.offset(), node.offset() + node.raw().len()));
         ControlFlow::Continue(())
     });
-    assert_eq!(trusted, wanted, "{path} in {}, trusted", shown(text));
+    assert!(repeats || trusted == wanted, "{path} in {}, trusted: {trusted:?}", shown(text));
     let Ok(search) = path.search() else { return };
     let mut search = search.chunk_bytes(64);
     let mut nodes = Vec::new();
@@ -176,12 +180,12 @@ fn differ(old: &Document<'_>, new: &Document<'_>) {
     let patch = difference.to_patch();
     match apply(old.text(), patch.as_bytes()) {
         Ok(edited) => assert_leads(&edited, new, &patch),
-        Err(error) => assert!(is_limited(old, new), "{error}: {patch} between {}", name()),
+        Err(error) => assert!([old, new].into_iter().any(repeats_a_key), "{error}: {patch} between {}", name()),
     }
     if let Ok(patch) = merge_diff(old, new) {
         match merge(old.text(), patch.as_bytes()) {
             Ok(edited) => assert_leads(&edited, new, &patch),
-            Err(error) => assert!(is_limited(old, new), "{error}: {patch} between {}", name()),
+            Err(error) => assert!([old, new].into_iter().any(repeats_a_key), "{error}: {patch} between {}", name()),
         }
     }
 }
@@ -191,9 +195,9 @@ fn assert_leads(edited: &[u8], new: &Document<'_>, patch: &str) {
     assert!(are_equal(edited_document.root(), new.root()), "{patch} gives {}", shown(edited));
 }
 
-/// Whether a document has what patches refuse: keys that are repeated.
-fn is_limited(old: &Document<'_>, new: &Document<'_>) -> bool {
-    [old, new].into_iter().flat_map(|document| document.root().descendants()).any(|value| {
+/// Whether an object has a key twice, which patches refuse.
+fn repeats_a_key(document: &Document<'_>) -> bool {
+    document.root().descendants().any(|value| {
         let mut keys: Vec<_> = value.entries().map(|(key, _)| key.as_str().unwrap_or_default()).collect();
         keys.sort_unstable();
         keys.windows(2).any(|pair| pair[0] == pair[1])

@@ -53,7 +53,7 @@ fn nothing_found_or_a_bad_document_exits_with_one() {
     assert_eq!(jird(&["get", "$.none"], b"[1]"), (String::new(), "jird: <stdin>: nothing at $.none\n".into(), 1));
     let (out, err, code) = jird(&["get", "$..a"], b"{\"a\": 1,\n \"b\": {\"a\": }}");
     assert_eq!((out.as_str(), code), ("1\n", 1));
-    assert!(err.starts_with("jird: <stdin>: expected a value at line 2 column 13"), "{err}");
+    assert_eq!(err, "jird: <stdin>: expected a value at line 2 column 13 (byte 21, at /b/a)\n");
     let (out, err, code) = jird(&["get", "$[-1]"], b"[1, }");
     assert_eq!((out.as_str(), code), ("", 1));
     assert!(err.contains("expected a value"), "{err}");
@@ -63,6 +63,31 @@ fn nothing_found_or_a_bad_document_exits_with_one() {
     assert!(code == 1 && err.contains("UTF-16LE"), "{err}");
     let (_, err, code) = jird(&["get", "$.a", "missing.json"], b"");
     assert!(code == 2 && err.contains("missing.json"), "{err}");
+}
+
+/// What arrives byte by byte, in a pipe that another program holds open, is found at once; and an output that cannot be
+/// written is told.
+#[cfg(target_os = "linux")]
+#[test]
+fn slow_inputs_and_full_outputs_are_no_surprise() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
+    let child = command.args(["get", "$..id"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    TEXT.bytes().for_each(|byte| input.write_all(&[byte]).unwrap());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.stdout.as_slice(), output.status.code()), (&b"1.50\n2\n[3, 4]\n"[..], Some(0)));
+    let (_, err, code) = jird(&["get", "$..id", "/proc/self/mem"], b"");
+    assert!(code == 2 && err.contains("/proc/self/mem"), "{err}");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
+    let child = command.args(["get", "$..id"]).stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(TEXT.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{output:?}");
 }
 
 #[test]

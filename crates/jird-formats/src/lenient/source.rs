@@ -53,9 +53,12 @@ pub struct LenientSource<R> {
     /// Where the rest begins.
     next: Place,
     /// The records of a document that is being sent.
-    document: Option<JsonSource<Trusted<IoRead<Cursor<Vec<u8>>>>>>,
+    document: Option<DocumentSource>,
     ended: bool,
 }
+
+/// The records of a strict text, which was checked.
+type DocumentSource = JsonSource<Trusted<IoRead<Cursor<Vec<u8>>>>>;
 
 /// Bytes read at a time.
 const BUFFER_BYTES: usize = 1 << 16;

@@ -41,6 +41,7 @@
 
 mod automaton;
 mod bad_path;
+mod children;
 mod compare;
 mod cursor;
 mod display;

@@ -4,6 +4,7 @@
 //! text is looked at until they are found. In JSON an unescaped quote begins or ends a string, so a name between two such
 //! quotes with a colon after it is a key. Keys whose characters are written as escapes are found by their `\u`.
 
+use super::children::{are_children, search_children};
 use super::evaluation::Evaluation;
 use super::find::JsonPath;
 use super::ordered::OrderedWalk;
@@ -43,7 +44,8 @@ impl JsonPath {
     /// vouches as well that no object has a key twice; where one has, a name may select all of them.
     ///
     /// A query that begins with `..name` looks at no more than what has the name: a search for `$..name` is several
-    /// times as fast as a parse. Other queries make a tape of the whole text, as [`Parser::parse_trusted`] does.
+    /// times as fast as a parse. A query of names and up to four `[*]` alone skips the values that it does not go through.
+    /// Other queries make a tape of the whole text, as [`Parser::parse_trusted`] does.
     ///
     /// ```
     /// use jird::JsonPath;
@@ -68,6 +70,7 @@ impl JsonPath {
                     None => self.search_below(text, &KeyFinder::new(name), &mut each),
                 }
             }
+            _ if are_children(segments) => search_children(text, segments, |start| each(TrustedNode { text, start })),
             _ if self.is_in_order() => {
                 let mut parser = Parser::new();
                 let mut nodes = self.find(parser.parse_trusted(text));

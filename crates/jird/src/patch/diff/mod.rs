@@ -229,18 +229,18 @@ impl<'d> Differ<'d> {
                 break;
             }
             self.member(link, key, value, other);
-            (olds.next(), news.next());
+            olds.next();
+            news.next();
         }
         let news: Vec<_> = news.collect();
         let mut others: HashMap<Cow<'d, str>, Value<'d>> =
             news.iter().map(|(key, value)| (name(*key), *value)).collect();
         for (key, value) in olds {
-            match others.remove(&name(key)) {
-                Some(other) => self.member(link, key, value, other),
-                None => {
-                    let link = Some(self.link(Link { above: link, key: Some(key), index: [0; 3] }));
-                    self.edits.push(Edit { link, old: Some(value), new: None });
-                }
+            if let Some(other) = others.remove(&name(key)) {
+                self.member(link, key, value, other);
+            } else {
+                let link = Some(self.link(Link { above: link, key: Some(key), index: [0; 3] }));
+                self.edits.push(Edit { link, old: Some(value), new: None });
             }
         }
         for (key, value) in news.into_iter().filter(|(key, _)| others.contains_key(&name(*key))) {
