@@ -13,14 +13,15 @@
 //!           - dumps, other::write
 //! document  lazy documents, arrays of numbers as buffers, and documents that are still arriving - Document, Partial
 //! stdlib    values and texts as Python's `json` reads and writes them - json_loads, json_dumps
-//! scan      lines of files, and results of queries, as values and as columns of Arrow - Scan, Query
+//! scan      lines of files and streams, and results of queries, as values and as columns of Arrow - Scan, Query
 //! database  SQLite databases as targets; another process writes them - frame_of, Frames, write_databases
 //! store     event stores as targets - Store
 //! ```
 //!
 //! `raw/calls.md` says which calls may run Python's code. `python/jird/_types.py` works out the plans by which
 //! `loads/typed` makes values, `_encode.py` says what stands for values that JSON has no kind for, `_files.py` reads and
-//! writes whole files (`load`, `dump`, `Writer`), and `_writer.py` starts the process that writes databases.
+//! writes whole files (`load`, `dump`, `Writer`), `_sources.py` makes chunks of what `scan` reads besides files, `_async.py`
+//! scans in an event loop, and `_writer.py` starts the process that writes databases.
 //! `python/jird/frameworks` joins jird to Flask, Starlette and Django; `import jird` imports none of it.
 //! `python/jird/spark` is the data source for Spark, over `jird.scan`; nothing else of the package imports it, or
 //! pyspark. Spark looks for data sources in the module `python/pyspark_jird`.

@@ -490,9 +490,12 @@ def test_records_that_are_no_objects_in_pandas_and_polars(tmp_path):
     assert jird.scan(path).to_polars()["value"].to_list() == ['["Ada",36]', "7"]
 
 
-def test_what_has_no_path_is_refused():
-    import io
-
-    for paths in (io.BytesIO(b'{"a":1}\n'), io.StringIO("1"), b'{"a":1}', bytearray(b"1"), open(os.devnull)):
-        with pytest.raises(TypeError, match="named by their paths"):
-            jird.scan(paths)
+def test_the_place_of_a_bad_record_in_a_compressed_file(tmp_path):
+    text = b'{"a": 1}\n' * 100_000 + b'{"a" 2}\n'
+    plain, packed = small(tmp_path, text), small(tmp_path, gzip.compress(text), "packed.ndjson.gz")
+    words = []
+    for path in (plain, packed):
+        quarantine = tmp_path / f"bad-{path.name}"
+        assert len(list(jird.scan(path, on_error=f"quarantine={quarantine}"))) == 100_000
+        words.append(json.loads(quarantine.read_text())["message"])
+    assert words[0] == words[1] and "byte 900005" in words[0]

@@ -3,7 +3,8 @@
     loads, dumps     as in orjson, with integers of any size; loads(data, type=T) makes values of a type
     Decoder, Encoder the same for many texts of one type, or with the same options
     load, dump       files that are open; Writer writes lines of JSON, one by one
-    scan             lines of files as dicts, as values of a type, or as columns of Arrow
+    scan             lines of files and streams as dicts, as values of a type, or as columns of Arrow
+    scan_async       lines that arrive in an event loop
     convert          files to other formats: CSV, SQLite, Parquet, Arrow
     Sqlite           tables made for classes, filled with objects or columns
     query            SQL over files and event stores, with jird[query]
@@ -88,6 +89,7 @@ __all__ = [
     "query",
     "rename",
     "scan",
+    "scan_async",
 ]
 
 
@@ -106,6 +108,7 @@ _LATER = {
     "query": "_query",
     "rename": "_rename",
     "scan": "_lines",
+    "scan_async": "_async",
 }
 
 

@@ -1,7 +1,8 @@
 import datetime
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, Generic, Literal, TypeVar, final, overload
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from mmap import mmap
+from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final, overload
 
 from . import json as json
 from .errors import JSONDecodeError as JSONDecodeError
@@ -86,8 +87,32 @@ class Writer:
     def __enter__(self) -> Writer: ...
     def __exit__(self, *_: object) -> None: ...
 
+class _Read1(Protocol):
+    def read1(self, size: int, /) -> Any: ...
+
+class _Read(Protocol):
+    def read(self, size: int, /) -> Any: ...
+
+class _ReadInto(Protocol):
+    def readinto(self, buffer: bytearray, /) -> int | None: ...
+
+class _AsyncRead(Protocol):
+    async def read(self, size: int, /) -> bytes: ...
+
+_Chunk = bytes | bytearray | memoryview
+
 def scan(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    source: str
+    | os.PathLike[str]
+    | Iterable[str | os.PathLike[str]]
+    | _Chunk
+    | mmap
+    | IO[bytes]
+    | IO[str]
+    | _Read1
+    | _Read
+    | _ReadInto
+    | Iterable[_Chunk],
     *,
     range: tuple[int, int] | None = None,
     columns: Iterable[str] | None = None,
@@ -101,6 +126,15 @@ def scan(
     threads: int | None = None,
     progress: Callable[[int, int | None], object] | None = None,
 ) -> Scan: ...
+def scan_async(
+    source: _AsyncRead | AsyncIterable[_Chunk],
+    *,
+    columns: Iterable[str] | None = None,
+    where: str | None = None,
+    type: Any = None,
+    on_error: str = "stop",
+    progress: Callable[[int, int | None], object] | None = None,
+) -> AsyncScan: ...
 def convert(
     source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     target: str | os.PathLike[str],
@@ -184,6 +218,13 @@ class Store:
     ) -> Query: ...
     def __enter__(self) -> Store: ...
     def __exit__(self, *_: object) -> None: ...
+
+class AsyncScan(AsyncIterator[Any]):
+    async def __anext__(self) -> Any: ...
+    async def aclose(self) -> None: ...
+    @property
+    def skipped(self) -> int:
+        """Bad lines that were passed over so far."""
 
 class ScanIter(Iterator[Any]):
     def __next__(self) -> Any: ...

@@ -7,19 +7,24 @@ import subprocess
 
 from . import _jird
 from ._program import alone
+from ._sources import Chunks, source_of
 from ._tables import Tabular
 
 __all__ = ["Scan", "convert", "scan"]
 
 
 class Scan(_jird.Scan, Tabular):
-    """Lines of files; see `jird.scan`."""
+    """Lines of files and streams; see `jird.scan`."""
 
     __slots__ = ()
 
+    def _repr_html_(self):
+        # A stream is not read because a notebook shows the scan.
+        return super()._repr_html_() if self._chunks is None or not self._chunks.is_once else None
+
 
 def scan(
-    paths,
+    source,
     *,
     range=None,
     columns=None,
@@ -30,16 +35,21 @@ def scan(
     threads=None,
     progress=None,
 ):
-    """Reads NDJSON files, compressed or not, on all cores.
+    """Reads NDJSON: files, compressed or not, and bytes on all cores, streams as they arrive.
 
     Iterating over the result gives dicts, or values of `type`, as `loads` makes them. The result is also a stream of
     Arrow batches: pyarrow.table(scan), polars.DataFrame(scan) and DuckDB take it as it is. Each use reads the files again.
 
+    A stream is read once, a chunk at a time, on the thread that asks for the next record, and a record is there as soon as
+    its line is complete. Exceptions of the reader come out as they are, after the records before them, and end the
+    iteration. For Arrow, the stream is copied to a temporary file first, which later uses read too.
+
     If an object has a key several times, the first one counts, in conditions, columns and values, and in `query`; with
     `loads` the last one does. In columns, a record that is not an object is the column "value".
 
-    paths      a path or pattern such as "logs/*.ndjson", or a list of them
-    range      (start, end), for one uncompressed file: only lines that begin at byte offsets from start to end, end excluded
+    source     a path or pattern such as "logs/*.ndjson", or an iterable of them; bytes, or another buffer such as an mmap; a
+               file that is open for bytes or for text; an iterable of chunks of bytes. A str is always a path
+    range      (start, end), for bytes or one uncompressed file: only lines that begin at byte offsets from start to end, end excluded
     columns    keys to read, such as "Level" or "user.name"; default: all
     where      a condition as in SQL: "Level = 'Error' and Elapsed > 200"
     types      Arrow types of columns: {"id": int, "price": float, "tags": "json"}; other types are inferred from the values.
@@ -54,30 +64,50 @@ def scan(
     Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns. An iterator that
     was started before a fork raises RuntimeError in the child process: start another one there.
     """
+    arguments = checked(columns, where, types, type, on_error, threads, progress)
+    found = source_of(source)
+    if not isinstance(found, (bytes, Chunks)):
+        found = _files(found)
+    return Scan(found, range, *arguments)
+
+
+def checked(columns, where, types, type, on_error, threads, progress):
+    """The arguments of a scan, as `_jird.Scan` takes them."""
     if on_error not in ("stop", "skip") and not on_error.startswith(("quarantine=", "quarantine+=")):
         raise ValueError(f'on_error is "stop", "skip" or "quarantine=FILE", not {on_error!r}')
     if isinstance(columns, str):
         raise TypeError("columns is a list of names, not a str")
+    if progress is not None and not callable(progress):
+        raise TypeError("progress is called with two numbers of bytes")
+    columns = None if columns is None else list(columns)
+    return columns, where, types, type, on_error, threads, progress
+
+
+def _files(paths):
+    """The files that paths and patterns name."""
     found = []
-    if hasattr(paths, "read") or isinstance(paths, (bytes, bytearray, memoryview)):
-        raise TypeError("scan reads files that are named by their paths, not open files or bytes")
-    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+    for path in paths:
         path = os.fspath(path)
         if _glob.has_magic(path) and not os.path.exists(path):
             matches = sorted(_glob.glob(path, recursive=True))
             if not matches:
-                raise FileNotFoundError(f"no file matches {path!r}")
+                raise FileNotFoundError(f"no file matches {path!r}{_of_text(path)}")
             found += matches
         else:
             if os.path.isdir(path):
                 raise IsADirectoryError(errno.EISDIR, _of_folder(path), os.fspath(path))
+            if _of_text(path) and not os.path.exists(path):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT) + _of_text(path), path)
             found.append(path)
     if not found:
         raise ValueError("no file is named")
-    columns = None if columns is None else list(columns)
-    if progress is not None and not callable(progress):
-        raise TypeError("progress is called with two numbers of bytes")
-    return Scan(found, range, columns, where, types, type, on_error, threads, progress)
+    return found
+
+
+def _of_text(path):
+    """What to do if a path looks like JSON."""
+    is_text = isinstance(path, str) and ("\n" in path or path.lstrip()[:1] in ("{", "["))
+    return "; a str is a path: scan a text as bytes, text.encode()" if is_text else ""
 
 
 def _of_folder(path):

@@ -1,7 +1,7 @@
 //! Files of lines, cut into parts that threads read.
 
 use super::failure::Failure;
-use super::input::Input;
+use super::input::{Input, InputAt, Kept};
 use super::program::{RESULT, Run};
 use core::cell::RefCell;
 use core::ops::{ControlFlow, Range};
@@ -25,20 +25,24 @@ pub(super) struct Files(Vec<Opened>);
 
 #[derive(Debug)]
 struct Opened {
+    /// Its path, or how messages name it.
     path: PathBuf,
+    kept: Kept,
     content: Content,
 }
 
 #[derive(Debug)]
 enum Content {
     /// A plain file; threads read these bytes of it. A line belongs to the bytes that hold its first one.
-    Plain(Unmarked<Input>, Range<u64>),
+    Plain(Unmarked<InputAt>, Range<u64>),
     /// Nothing: such a file is not opened. It may be a database that is just being made.
     Empty,
     /// What can only be read from the beginning: a compressed file, or a pipe.
     Stream,
     /// What a run of a program writes.
     Run(Arc<Run>),
+    /// Chunks that the caller's code hands out. A [`Feed`](super::feed::Feed) reads them; there are no parts.
+    Chunks,
 }
 
 /// What is looked for in the records.
@@ -116,7 +120,18 @@ impl Files {
 
     /// The result of a run of a program, which is read once.
     pub(super) fn of_run(run: Arc<Run>) -> Self {
-        Self(vec![Opened { path: PathBuf::from(RESULT), content: Content::Run(run) }])
+        Self(vec![Opened { path: PathBuf::from(RESULT), kept: Kept::Path, content: Content::Run(run) }])
+    }
+
+    /// A text that is kept, and what messages call it.
+    pub(super) fn of_kept(name: &str, kept: Kept) -> Result<Self, Failure> {
+        let path = PathBuf::from(name);
+        Opened::of_kept(path.clone(), kept).map(|opened| Self(vec![opened])).map_err(|error| Failure::io(&path, error))
+    }
+
+    /// What messages call chunks that a [`Feed`](super::feed::Feed) reads.
+    pub(super) fn of_chunks(name: &str) -> Self {
+        Self(vec![Opened { path: PathBuf::from(name), kept: Kept::Path, content: Content::Chunks }])
     }
 
     /// Only these bytes of the only file: the lines whose first byte is among them.
@@ -126,6 +141,9 @@ impl Files {
                 *bytes = range.start.min(bytes.end)..range.end.min(bytes.end);
             }
             [Opened { content: Content::Empty, .. }] => {}
+            [Opened { content: Content::Chunks, .. }] => {
+                return Err("range: it is part of one file or of bytes, not of what is read in chunks".to_owned());
+            }
             _ => return Err("range: it is part of one file, which may be neither a pipe nor compressed".to_owned()),
         }
         Ok(self)
@@ -136,7 +154,7 @@ impl Files {
         let bytes = |opened: &Opened| match &opened.content {
             Content::Plain(_, bytes) => Some(bytes.end - bytes.start),
             Content::Empty => Some(0),
-            Content::Stream | Content::Run(_) => None,
+            Content::Stream | Content::Run(_) | Content::Chunks => None,
         };
         self.0.iter().map(bytes).sum()
     }
@@ -217,8 +235,6 @@ impl Files {
         failure.map(|failure| failure.after_lines(before))
     }
 
-    /// Reads a part. `made` is not a type parameter, because this is much code, which would then be compiled for each
-    /// type.
     fn read(
         &self,
         reader: &mut LineReader,
@@ -227,23 +243,49 @@ impl Files {
         piece: Piece,
         made: &mut dyn Work,
     ) -> PartOutcome<()> {
-        let opened = &self.0[file];
-        let bytes = match &piece {
-            Piece::Range(range) => range.end - range.start,
-            Piece::Lines(lines) => lines.len() as u64,
-            Piece::Failed(_) => 0,
-        };
-        let mut done = PartOutcome::new(file, bytes);
-        let (base, part) = match (&piece, &opened.content) {
-            (Piece::Range(range), Content::Plain(text, _)) => (0, Part::Range(text, range.clone())),
-            (Piece::Lines(lines), _) => (lines.offset(), Part::Stream(&mut &lines[..])),
-            _ => {
-                if let Piece::Failed(failure) = piece {
-                    done.failure = Some(failure);
-                }
-                return done;
+        match (piece, &self.0[file].content) {
+            (Piece::Range(range), Content::Plain(text, _)) => {
+                let done = PartOutcome::new(file, range.end - range.start);
+                self.read_part(reader, wanted, (0, Part::Range(text, range)), done, made)
             }
-        };
+            (Piece::Lines(lines), _) => {
+                let done = PartOutcome::new(file, lines.len() as u64);
+                self.read_part(reader, wanted, (lines.offset(), Part::Stream(&mut &lines[..])), done, made)
+            }
+            (Piece::Failed(failure), _) => PartOutcome { failure: Some(failure), ..PartOutcome::new(file, 0) },
+            (Piece::Range(_), _) => PartOutcome::new(file, 0),
+        }
+    }
+
+    /// Reads lines of the only file that come after the first `lines` lines of it. `text` begins at an offset of it.
+    pub(super) fn read_lines<W: Work>(
+        &self,
+        reader: &mut LineReader,
+        wanted: &Search,
+        (text, offset, lines): (&[u8], u64, u64),
+        bad_records: &mut BadRecords,
+        mut made: W,
+    ) -> PartOutcome<W> {
+        let done = PartOutcome::new(0, text.len() as u64);
+        let mut done = self.read_part(reader, wanted, (offset, Part::Stream(&mut &text[..])), done, &mut made);
+        if done.failure.is_some() || !done.set_aside.is_empty() {
+            let found = (done.failure.take(), core::mem::take(&mut done.set_aside));
+            done.failure = self.tell(0, lines, found, bad_records);
+        }
+        done.with(made)
+    }
+
+    /// Reads a part, which is at offset `base` of its file. `made` is not a type parameter, because this is much code,
+    /// which would then be compiled for each type.
+    fn read_part(
+        &self,
+        reader: &mut LineReader,
+        wanted: &Search,
+        (base, part): (u64, Part<'_>),
+        mut done: PartOutcome<()>,
+        made: &mut dyn Work,
+    ) -> PartOutcome<()> {
+        let opened = &self.0[done.file];
         let name = || opened.path.display().to_string();
         let PartOutcome { skipped, set_aside, failure, .. } = &mut done;
         let broken = RefCell::new(None);
@@ -274,13 +316,13 @@ impl Files {
             }
         };
         let bad = |bad: &Bad<'_>, piece: &LinePiece<'_>| {
+            let located = piece.locate(bad).after_lines(0, base);
             if skips_bad {
-                let located = piece.locate(bad);
                 let message = || format!("{} {}", bad.error.kind(), located.place());
                 let at = piece.offset() + bad.offset as u64;
                 return pass((located.line(), base + at), bad.error.code(), &message, bad.text);
             }
-            *failure = Some(Failure::Bad(name(), Box::new(piece.locate(bad)), bad.text.to_vec()));
+            *failure = Some(Failure::Bad(name(), Box::new(located), bad.text.to_vec()));
             ControlFlow::Break(())
         };
         let end = |_: &LinePiece<'_>, _: Scanned| Ok::<_, io::Error>(ControlFlow::Continue(()));
@@ -319,15 +361,29 @@ impl Opened {
         if about.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        let mut opened = Self { path: path.to_owned(), content: Content::Stream };
+        let mut opened = Self { path: path.to_owned(), kept: Kept::Path, content: Content::Stream };
         if about.is_file() && about.len() == 0 {
             opened.content = Content::Empty;
         } else if about.is_file() {
             let text = opened.start()?;
             if text.compression == Compression::None {
-                let text = Unmarked { text: Input::open(path, &about)?, is_marked: text.is_marked() };
+                let is_marked = text.is_marked();
+                let text = Unmarked { text: InputAt::File(Input::open(path, &about)?), is_marked };
                 opened.content = Content::Plain(text, 0..about.len());
             }
+        }
+        Ok(opened)
+    }
+
+    fn of_kept(path: PathBuf, kept: Kept) -> io::Result<Self> {
+        let mut opened = Self { path, kept, content: Content::Stream };
+        let text = opened.start()?;
+        match opened.kept.at() {
+            Some((_, 0)) => opened.content = Content::Empty,
+            Some((bytes, len)) if text.compression == Compression::None => {
+                opened.content = Content::Plain(Unmarked { text: bytes, is_marked: text.is_marked() }, 0..len);
+            }
+            _ => {}
         }
         Ok(opened)
     }
@@ -350,8 +406,12 @@ impl Opened {
 
     /// The text, decompressed, as it begins.
     fn start(&self) -> io::Result<Text> {
-        let input = Input::open(&self.path, &std::fs::metadata(&self.path)?)?;
-        let text = Text::open(Box::new(input), Some(&self.path))?;
+        let text = if let Some(reader) = self.kept.reader() {
+            Text::open(reader?, None)?
+        } else {
+            let input = Input::open(&self.path, &std::fs::metadata(&self.path)?)?;
+            Text::open(Box::new(input), Some(&self.path))?
+        };
         match text.encoding() {
             Some(encoding) => Err(io::Error::other(encoding.to_string())),
             None => Ok(text),
@@ -361,7 +421,7 @@ impl Opened {
     fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + Send> {
         match &self.content {
             Content::Plain(_, bytes) => Box::new(ranges(bytes.clone(), PART_BYTES).map(Piece::Range)),
-            Content::Empty => Box::new(core::iter::empty()),
+            Content::Empty | Content::Chunks => Box::new(core::iter::empty()),
             Content::Stream | Content::Run(_) => match self.reader() {
                 Ok(reader) => Box::new(Stream {
                     path: self.path.clone(),

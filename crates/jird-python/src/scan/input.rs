@@ -1,18 +1,20 @@
-//! Input files.
+//! Input files, and texts that are kept.
 //!
 //! Closing a file drops all locks that the process has on it, whichever descriptor they were taken by (POSIX,
 //! `fcntl`). SQLite uses these locks, and the program may have a copy of SQLite of its own. So a database is not opened
 //! where that can be known before, and one that was opened is never closed.
 
 use jird::hooks::lines::ReadAt;
+use jird_formats::files::{Reader, Spool};
+use pyo3::pybacked::PyBackedBytes;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// A file that is read.
 #[derive(Debug)]
@@ -81,6 +83,65 @@ impl Read for Input {
 impl ReadAt for Input {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         FileExt::read_at(self.file(), buffer, offset)
+    }
+}
+
+/// Where a text is.
+#[derive(Debug)]
+pub(super) enum Kept {
+    /// In a file that is opened by its path.
+    Path,
+    /// In an object of Python.
+    Bytes(Memory),
+    /// In a copy of what could be read once.
+    Spool(Spool),
+}
+
+/// The bytes of an object of Python, which never change.
+#[derive(Clone, Debug)]
+pub(super) struct Memory(pub(super) Arc<PyBackedBytes>);
+
+/// What threads read at any offset.
+#[derive(Debug)]
+pub(super) enum InputAt {
+    File(Input),
+    Bytes(Memory),
+    Spool(Spool),
+}
+
+impl Kept {
+    /// The text, if it can be read at any offset without its path, and its length.
+    pub(super) fn at(&self) -> Option<(InputAt, u64)> {
+        match self {
+            Self::Path => None,
+            Self::Bytes(bytes) => Some((InputAt::Bytes(bytes.clone()), bytes.as_ref().len() as u64)),
+            Self::Spool(spool) => Some((InputAt::Spool(spool.clone()), spool.disk_bytes())),
+        }
+    }
+
+    /// A reader of the text, from its start; `None` if it is found by its path.
+    pub(super) fn reader(&self) -> Option<io::Result<Reader>> {
+        match self {
+            Self::Path => None,
+            Self::Bytes(bytes) => Some(Ok(Box::new(Cursor::new(bytes.clone())))),
+            Self::Spool(spool) => Some(spool.reader()),
+        }
+    }
+}
+
+impl AsRef<[u8]> for Memory {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl ReadAt for InputAt {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read_at(buffer, offset),
+            Self::Bytes(bytes) => bytes.as_ref().read_at(buffer, offset),
+            Self::Spool(spool) => spool.read_at(buffer, offset),
+        }
     }
 }
 

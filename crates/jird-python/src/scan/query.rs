@@ -2,8 +2,8 @@
 
 use super::columns::Batches;
 use super::files::{Files, Search};
+use super::iter::ScanIter;
 use super::program::{Program, Run};
-use super::table::ScanIter;
 use crate::loads::Typed;
 use crate::raw::interpreter::Caller;
 use jird::record::Projection;

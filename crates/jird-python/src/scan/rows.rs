@@ -21,10 +21,16 @@ struct Gathered {
 }
 
 /// How records are gathered.
-struct Gathering<'c> {
+pub(super) struct Gathering<'c> {
     gathered: Gathered,
-    /// The keys of columns, each with a colon; `None` if records are wanted whole.
     keys: Option<&'c [String]>,
+}
+
+impl<'c> Gathering<'c> {
+    /// `keys` are those of columns, each with a colon; `None` if records are wanted whole.
+    pub(super) fn new(keys: Option<&'c [String]>) -> Self {
+        Self { gathered: Gathered::default(), keys }
+    }
 }
 
 impl Work for Gathering<'_> {
@@ -60,7 +66,19 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    fn of(done: PartOutcome<Gathering<'_>>) -> Self {
+    /// No records, but a failure.
+    pub(super) fn failed(failure: Failure) -> Self {
+        let failure = Some(failure);
+        Self { document: None, offsets: Vec::new(), file: 0, bytes: 0, skipped: 0, failure }
+    }
+
+    /// The place of the first record in the document.
+    pub(super) fn first(&self) -> usize {
+        let document = self.document.as_ref();
+        document.map_or(0, |document| document.root().at(0).map_or(0, |first| document.place_of(first)))
+    }
+
+    pub(super) fn of(done: PartOutcome<Gathering<'_>>) -> Self {
         let PartOutcome { made, file, bytes, skipped, failure, .. } = done;
         let Gathered { mut text, offsets } = made.gathered;
         let document = (!offsets.is_empty()).then(|| {
@@ -109,7 +127,7 @@ impl Running {
 }
 
 fn run(files: &Files, wanted: &Search, keys: Option<&[String]>, sender: &SyncSender<Rows>) {
-    let new = || Gathering { gathered: Gathered::default(), keys };
+    let new = || Gathering::new(keys);
     files.scan(wanted, new, |done| match sender.send(Rows::of(done)) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
