@@ -71,7 +71,7 @@ pub use arrow::{
 pub use cell::Cell;
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
-pub use columns::{ColumnBuilder, Unfit, holds, value_text};
+pub use columns::{ColumnBuilder, Shape, ShapeReader, Unfit, ValueType, holds, value_text};
 #[cfg(feature = "csv")]
 pub use csv::{CsvSink, CsvSource, CsvType, Dialect, DialectChoice, Empty, Terminator};
 pub use detached::{Crew, apart};

@@ -38,6 +38,18 @@ pub(crate) fn not_json(py: Python<'_>, text: &[u8], error: &Error) -> PyErr {
     decode(py, text, &words, error.code(), offset, place.pointer())
 }
 
+/// A `JSONDecodeError` in a document that is not in memory, and what messages call that.
+#[cold]
+pub(crate) fn in_document(py: Python<'_>, name: &str, error: &Error) -> PyErr {
+    let words = format!("{name}: {}", error.kind());
+    let raise = || {
+        let class = py.import("jird.errors")?.getattr("JSONDecodeError")?;
+        let about = (words, error.path(), error.code(), error.offset(), error.line(), error.column());
+        class.call_method1("_of_document", about).map(PyErr::from_value)
+    };
+    raise().unwrap_or_else(|error| error)
+}
+
 /// A `JSONDecodeError` for input that is not text.
 #[cold]
 pub(crate) fn no_text(py: Python<'_>, cause: &PyErr) -> PyErr {

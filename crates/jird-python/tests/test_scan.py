@@ -297,6 +297,7 @@ def test_arrow(lines):
     table = pyarrow.table(jird.scan(path, columns=["id", "level", "ms", "user.name", "user", "ok", "nowhere"]))
     types = {field.name: str(field.type) for field in table.schema}
     kinds = {"id": "int64", "ms": "double", "ok": "bool"}
+    kinds |= {"user": "extension<arrow.json>", "nowhere": "extension<arrow.json>"}
     assert types == {name: kinds.get(name, "string") for name in table.column_names}
     assert table.column("id").to_pylist() == [record["id"] for record in many]
     assert table.column("ms").to_pylist() == [record["ms"] for record in many]
@@ -318,12 +319,12 @@ def test_types_of_columns(lines, tmp_path):
     path, many = lines
     types = {"id": float, "level": "json", "ms": "json"}
     table = pyarrow.table(jird.scan(path, columns=["id", "level", "ms"], types=types))
-    assert [str(field.type) for field in table.schema] == ["double", "string", "string"]
+    assert [str(field.type) for field in table.schema] == ["double", "extension<arrow.json>", "extension<arrow.json>"]
     assert table.column("level").to_pylist()[0] == json.dumps(many[0]["level"])
     first = '{"a": 1, "b": 18446744073709551615, "c": 123456789012345678901}\n'
     mixed = small(tmp_path, first + '{"a": "x", "b": 1, "c": 1}\n')
     found = pyarrow.table(jird.scan(mixed, columns=["a", "b", "c"]))
-    assert [str(field.type) for field in found.schema] == ["string", "uint64", "decimal128(38, 0)"]
+    assert [str(field.type) for field in found.schema] == ["extension<arrow.json>", "uint64", "decimal128(38, 0)"]
     assert found.column("a").to_pylist() == ["1", '"x"']
     with pytest.raises(Exception, match="line 2: a is \"x\", which is no i64"):
         pyarrow.table(jird.scan(mixed, columns=["a"], types={"a": int}))

@@ -18,6 +18,6 @@ pub(crate) use infer::surviving;
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};
 #[cfg(feature = "arrow")]
-pub(crate) use shape::{Shape, ShapeReader, ValueType};
+pub use shape::{Shape, ShapeReader, ValueType};
 #[cfg(feature = "arrow")]
 pub use value_text::value_text;

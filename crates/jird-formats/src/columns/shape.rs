@@ -17,18 +17,29 @@ const DEPTH_MAX: usize = 16;
 
 /// The type of all values at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ValueType {
+pub enum ValueType {
     /// Nothing but nulls.
     Null,
+    /// Values of a type.
     Scalar(ColumnType),
+    /// Arrays, and the type of their elements.
     List(Box<ValueType>),
     /// The fields, in the order in which they were first met.
     Struct(Vec<(String, ValueType)>),
 }
 
-/// Sees all objects and arrays of a column.
+/// Sees all objects and arrays of a column, in any number of pieces.
+///
+/// ```
+/// use jird_formats::{Cell, ColumnType, Shape, ShapeReader, ValueType};
+/// let (mut shape, mut later) = (Shape::default(), Shape::default());
+/// shape.observe(Cell::Json("[1]"), &mut ShapeReader::default());
+/// later.observe(Cell::Json("[1.5, null]"), &mut ShapeReader::default());
+/// shape.merge(&later);
+/// assert_eq!(shape.value_type(), Some(ValueType::List(Box::new(ValueType::Scalar(ColumnType::Float64)))));
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shape {
+pub struct Shape {
     root: Place,
     places: usize,
     is_beyond: bool,
@@ -36,7 +47,7 @@ pub(crate) struct Shape {
 
 /// Reads the texts of objects and arrays. A clone has buffers of its own.
 #[derive(Debug, Default)]
-pub(crate) struct ShapeReader(Parser);
+pub struct ShapeReader(Parser);
 
 impl Clone for ShapeReader {
     fn clone(&self) -> Self {
@@ -56,7 +67,7 @@ struct Place {
 
 impl Shape {
     /// Takes in a value of the column.
-    pub(crate) fn observe(&mut self, cell: Cell<'_>, reader: &mut ShapeReader) {
+    pub fn observe(&mut self, cell: Cell<'_>, reader: &mut ShapeReader) {
         match cell {
             Cell::Json(text) if !self.is_beyond => {
                 let root = reader.0.parse_trusted(text.as_bytes());
@@ -66,8 +77,13 @@ impl Shape {
         }
     }
 
+    /// Takes in what another shape saw of later values.
+    pub fn merge(&mut self, other: &Self) {
+        self.is_beyond |= other.is_beyond || !self.root.merge(&other.root, &mut self.places);
+    }
+
     /// The type of the objects or arrays; `None` if the column has anything else, or too many places.
-    pub(crate) fn value_type(&self) -> Option<ValueType> {
+    pub fn value_type(&self) -> Option<ValueType> {
         match self.root.value_type() {
             nested @ (ValueType::List(_) | ValueType::Struct(_)) if !self.is_beyond => Some(nested),
             _ => None,
@@ -107,6 +123,29 @@ impl Place {
                 };
                 is_within(index == next, places) && self.fields[index].1.observe(field, depth + 1, places)
             })
+    }
+
+    /// Returns false if both have more places than a column may have. Places are at most [`DEPTH_MAX`] deep.
+    fn merge(&mut self, other: &Self, places: &mut usize) -> bool {
+        self.seen.merge(&other.seen);
+        let mut fits = true;
+        if let Some(other) = &other.elements {
+            *places += usize::from(self.elements.is_none());
+            fits = self.elements.get_or_insert_default().merge(other, places);
+        }
+        for (key, field) in &other.fields {
+            let next = self.fields.len();
+            let index = *self.keys.entry(key.clone()).or_insert(next);
+            if index == next {
+                *places += 1;
+                self.fields.push((key.clone(), Self::default()));
+            }
+            fits &= *places <= PLACES_MAX && self.fields[index].1.merge(field, places);
+            if !fits {
+                break;
+            }
+        }
+        fits && *places <= PLACES_MAX
     }
 
     fn value_type(&self) -> ValueType {

@@ -2,7 +2,8 @@ import datetime
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from mmap import mmap
-from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final, overload
+from types import GenericAlias
+from typing import IO, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
 from . import json as json
 from .errors import JSONDecodeError as JSONDecodeError
@@ -101,6 +102,19 @@ class _AsyncRead(Protocol):
 
 _Chunk = bytes | bytearray | memoryview
 
+class _ArrowSchema(Protocol):
+    """A schema or a type of pyarrow."""
+    def __arrow_c_schema__(self) -> object: ...
+
+_ColumnType: TypeAlias = (
+    type[bool | int | float | str | datetime.date]
+    | Literal["bool", "int", "uint", "decimal", "float", "str", "date", "json", "any", "offset"]
+    | _ArrowSchema
+    | list[Any]
+    | dict[str, Any]
+    | GenericAlias
+)
+
 def scan(
     source: str
     | os.PathLike[str]
@@ -114,13 +128,12 @@ def scan(
     | _ReadInto
     | Iterable[_Chunk],
     *,
+    records: str | None = None,
     range: tuple[int, int] | None = None,
     columns: Iterable[str] | None = None,
     where: str | None = None,
-    types: Mapping[
-        str, type | Literal["bool", "int", "uint", "decimal", "float", "str", "json", "any", "offset"]
-    ]
-    | None = None,
+    types: Mapping[str, _ColumnType] | _ArrowSchema | None = None,
+    nested: Literal["json", "types"] = "json",
     type: Any = None,
     on_error: str = "stop",
     threads: int | None = None,
@@ -129,6 +142,7 @@ def scan(
 def scan_async(
     source: _AsyncRead | AsyncIterable[_Chunk],
     *,
+    records: str | None = None,
     columns: Iterable[str] | None = None,
     where: str | None = None,
     type: Any = None,

@@ -12,7 +12,7 @@ _CHUNK_BYTES = 128 << 10
 _NOTHING = object()
 
 
-def scan_async(source, *, columns=None, where=None, type=None, on_error="stop", progress=None):
+def scan_async(source, *, records=None, columns=None, where=None, type=None, on_error="stop", progress=None):
     """Reads NDJSON that arrives in an event loop: `async for record in jird.scan_async(source)`.
 
     source     an object with a coroutine `read(n)`, such as an asyncio.StreamReader or the content of a response of aiohttp;
@@ -27,7 +27,7 @@ def scan_async(source, *, columns=None, where=None, type=None, on_error="stop", 
     """
     name = name_of(source)
     chunks = Chunks(name, lambda: iter(()))
-    records = Scan(chunks, None, *checked(columns, where, None, type, on_error, None, progress))._pushed()
+    records = Scan(chunks, records, None, *checked(columns, where, None, "json", type, on_error, None, progress))._pushed()
     read = getattr(source, "read", None)
     if inspect.iscoroutinefunction(read):
         return AsyncScan(records, name, lambda: read(_CHUNK_BYTES), None)

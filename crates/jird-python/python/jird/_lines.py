@@ -4,6 +4,7 @@ import errno
 import glob as _glob
 import os
 import subprocess
+from collections.abc import Mapping
 
 from . import _jird
 from ._program import alone
@@ -26,10 +27,12 @@ class Scan(_jird.Scan, Tabular):
 def scan(
     source,
     *,
+    records=None,
     range=None,
     columns=None,
     where=None,
     types=None,
+    nested="json",
     type=None,
     on_error="stop",
     threads=None,
@@ -49,12 +52,18 @@ def scan(
 
     source     a path or pattern such as "logs/*.ndjson", or an iterable of them; bytes, or another buffer such as an mmap; a
                file that is open for bytes or for text; an iterable of chunks of bytes. A str is always a path
+    records    which values of JSON documents are the records, by a JSON Pointer with "*": "/items/*" is each element of
+               `items`, "/*" each one of an array. "" is for values that follow each other, whatever is between them. By
+               default each line is a record
     range      (start, end), for bytes or one uncompressed file: only lines that begin at byte offsets from start to end, end excluded
     columns    keys to read, such as "Level" or "user.name"; default: all
     where      a condition as in SQL: "Level = 'Error' and Elapsed > 200"
-    types      Arrow types of columns: {"id": int, "price": float, "tags": "json"}; other types are inferred from the values.
-               "any" is a text of any value: strings as they are, everything else as JSON. "offset" is the offset of the
-               record in its file
+    types      Arrow types of columns: {"id": int, "price": float, "day": datetime.date, "tags": [str],
+               "user": {"id": int, "name": str}, "more": "json"}, or a schema of pyarrow; other types are inferred from the
+               values. "any" is a text of any value: strings as they are, everything else as JSON. "offset" is the offset
+               of the record in its file
+    nested     what objects and arrays are in Arrow whose type is not in `types`: "json", JSON texts (arrow.json), or
+               "types", structs and lists, where all values of a column have one shape
     on_error   "stop", "skip" or "quarantine=FILE": what to do about a line that is not JSON, and in Arrow streams about a
                record with a value that does not have its type in `types`
     progress   called as progress(done, all), in bytes, at most ten times a second and at the end; `all` is None if a file
@@ -64,14 +73,16 @@ def scan(
     Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns. An iterator that
     was started before a fork raises RuntimeError in the child process: start another one there.
     """
-    arguments = checked(columns, where, types, type, on_error, threads, progress)
+    arguments = checked(columns, where, types, nested, type, on_error, threads, progress)
     found = source_of(source)
     if not isinstance(found, (bytes, Chunks)):
         found = _files(found)
-    return Scan(found, range, *arguments)
+    if records is not None and range is not None:
+        raise ValueError("range: it is for lines, not for records within documents")
+    return Scan(found, records, range, *arguments)
 
 
-def checked(columns, where, types, type, on_error, threads, progress):
+def checked(columns, where, types, nested, type, on_error, threads, progress):
     """The arguments of a scan, as `_jird.Scan` takes them."""
     if on_error not in ("stop", "skip") and not on_error.startswith(("quarantine=", "quarantine+=")):
         raise ValueError(f'on_error is "stop", "skip" or "quarantine=FILE", not {on_error!r}')
@@ -79,8 +90,45 @@ def checked(columns, where, types, type, on_error, threads, progress):
         raise TypeError("columns is a list of names, not a str")
     if progress is not None and not callable(progress):
         raise TypeError("progress is called with two numbers of bytes")
+    if nested not in ("json", "types"):
+        raise ValueError(f'nested is "json" or "types", not {nested!r}')
     columns = None if columns is None else list(columns)
-    return columns, where, types, type, on_error, threads, progress
+    types = None if types is None else _given(types)
+    return columns, where, types, nested == "types", type, on_error, threads, progress
+
+
+def _given(types):
+    """Types as a dict; those of pyarrow as Python's."""
+    if not isinstance(types, Mapping) and hasattr(types, "__arrow_c_schema__"):
+        types = {name: types.field(name).type for name in types.names}
+    return {name: _of_arrow(kind) if hasattr(kind, "__arrow_c_schema__") else kind for name, kind in types.items()}
+
+
+def _of_arrow(kind):
+    """What stands for a type of pyarrow."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.Field):
+        kind = kind.type
+    if pa.types.is_struct(kind):
+        return {field.name: _of_arrow(field.type) for field in kind}
+    if pa.types.is_list(kind):
+        return [_of_arrow(kind.value_type)]
+    if getattr(kind, "extension_name", None) == "arrow.json":
+        return "json"
+    words = {
+        pa.bool_(): "bool",
+        pa.int64(): "int",
+        pa.uint64(): "uint",
+        pa.decimal128(38, 0): "decimal",
+        pa.float64(): "float",
+        pa.string(): "str",
+        pa.date32(): "date",
+    }
+    if kind not in words:
+        known = "bool, int64, uint64, float64, decimal128(38, 0), string, date32, list, struct and arrow.json"
+        raise TypeError(f"types: a scan makes no {kind}; it makes {known}, which can be cast to others")
+    return words[kind]
 
 
 def _files(paths):

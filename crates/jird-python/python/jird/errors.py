@@ -28,6 +28,14 @@ class JSONDecodeError(_JSONDecodeError):
         msg, *others = self._made_of
         return type(self)(f"{place}: {msg}", *others)
 
+    @classmethod
+    def _of_document(cls, msg, path, code, offset, line, column):
+        """The error in a document that is not in memory: `doc` is empty, and places are in bytes."""
+        error = cls(msg, "", 0, path, code, offset)
+        error.pos, error.lineno, error.colno = offset, line, column
+        error.args = (f"{error.msg}: line {line} column {column} (byte {offset})",)
+        return error
+
     def __reduce__(self):
         return self.__class__, self._made_of
 

@@ -2,23 +2,23 @@
 
 use super::failure::Failure;
 use super::files::{Files, Search, Work};
+use super::kinds::{Column, Kind};
 use super::program::{Output, RESULT, Run};
 use super::progress::Progress;
 use crate::forked::{self, Owned};
 use crate::loads::repeated;
 use crate::raw::interpreter::Caller;
-use arrow_array::builder::Int64Builder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_ipc::reader::StreamReader;
-use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use core::ops::ControlFlow;
 use core::time::Duration;
 use jird::Path;
 use jird::lines::Match;
 use jird::record::Record;
 use jird::record::{Field, RecordBuffer};
-use jird_formats::{Accumulator, ColumnBuilder, ColumnType, holds};
+use jird_formats::{Accumulator, Cell, ColumnType, Shape, ShapeReader};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Chain, Cursor, Read};
@@ -31,50 +31,6 @@ use std::thread;
 
 /// The most columns that are made of the keys of records.
 const COLUMNS_MAX: usize = 10_000;
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    /// Values of a type.
-    Of(ColumnType),
-    /// Values of all kinds, as texts; see [`ColumnBuilder::any`].
-    Any,
-    /// No values of the records, but the offset of each record in its file.
-    Offset,
-}
-
-impl Kind {
-    fn field(self, name: &str) -> ArrowField {
-        match self {
-            Self::Of(kind) => kind.field(name),
-            Self::Any => ArrowField::new(name, DataType::Utf8, true),
-            Self::Offset => ArrowField::new(name, DataType::Int64, true),
-        }
-    }
-
-    fn column(self) -> Column {
-        match self {
-            Self::Of(kind) => Column::Values(ColumnBuilder::new(kind)),
-            Self::Any => Column::Values(ColumnBuilder::any()),
-            Self::Offset => Column::Offsets(Int64Builder::new()),
-        }
-    }
-}
-
-/// A column that is being built.
-enum Column {
-    Values(ColumnBuilder),
-    Offsets(Int64Builder),
-}
-
-impl Column {
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Self::Values(values) => values.finish(),
-            Self::Offsets(offsets) => Arc::new(offsets.finish()),
-        }
-    }
-}
 
 /// The column of a record that is not an object, as a projection and `jird convert` have it.
 const VALUE: &str = "value";
@@ -127,32 +83,76 @@ impl Keys {
     }
 }
 
-/// The types of the columns: those that are given, and for the others the narrowest that holds all values.
-pub(super) fn types(files: &Files, wanted: &Search, given: &[Option<Kind>]) -> Result<Vec<Kind>, Failure> {
-    if let Some(types) = given.iter().copied().collect::<Option<Vec<_>>>() {
+/// The types of the columns: those that are given, and for the others the narrowest that holds all values. Objects and
+/// arrays are JSON texts, or if `is_nested`, structs and lists where all values have one shape.
+pub(super) fn types(
+    files: &Files,
+    wanted: &Search,
+    given: &[Option<Kind>],
+    is_nested: bool,
+) -> Result<Vec<Kind>, Failure> {
+    if let Some(types) = given.iter().cloned().collect::<Option<Vec<_>>>() {
         return Ok(types);
     }
-    let (mut all, mut failed) = (vec![Accumulator::default(); given.len()], None);
-    let new = || Types { seen: vec![Accumulator::default(); given.len()], given };
+    let (mut all, mut failed) = (vec![Seen::new(is_nested); given.len()], None);
+    let new = || Types { seen: vec![Seen::new(is_nested); given.len()], given, reader: ShapeReader::default() };
     files.scan(wanted, new, |done| {
         all.iter_mut().zip(&done.made.seen).for_each(|(all, seen)| all.merge(seen));
         failed = done.failure;
         ControlFlow::Continue(())
     });
-    let found = all.iter().map(|seen| Kind::Of(seen.column_type().unwrap_or(ColumnType::Json)));
-    failed.map_or_else(|| Ok(given.iter().zip(found).map(|(given, found)| given.unwrap_or(found)).collect()), Err)
+    failed.map_or_else(|| Ok(given.iter().zip(&all).map(|(given, found)| found.kind(given.as_ref())).collect()), Err)
 }
 
 struct Types<'g> {
-    seen: Vec<Accumulator>,
+    seen: Vec<Seen>,
     given: &'g [Option<Kind>],
+    reader: ShapeReader,
+}
+
+/// What was seen of a column.
+#[derive(Clone)]
+struct Seen {
+    values: Accumulator,
+    shape: Option<Shape>,
+}
+
+impl Seen {
+    fn new(is_nested: bool) -> Self {
+        Self { values: Accumulator::default(), shape: is_nested.then(Shape::default) }
+    }
+
+    fn observe(&mut self, field: Field<'_>, at: u64, reader: &mut ShapeReader) {
+        self.values.observe(field, at);
+        if let Some(shape) = &mut self.shape {
+            match field.kind() {
+                None | Some(jird::Kind::Null) => {}
+                Some(jird::Kind::Object | jird::Kind::Array) => shape.observe(Cell::Json(field.raw()), reader),
+                // Any other value makes it no struct and no list.
+                Some(_) => shape.observe(Cell::Bool(true), reader),
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.values.merge(&other.values);
+        if let (Some(shape), Some(other)) = (&mut self.shape, &other.shape) {
+            shape.merge(other);
+        }
+    }
+
+    fn kind(&self, given: Option<&Kind>) -> Kind {
+        let nested = || self.shape.as_ref()?.value_type().as_ref().map(Kind::from);
+        let found = || nested().unwrap_or_else(|| Kind::Of(self.values.column_type().unwrap_or(ColumnType::Json)));
+        given.cloned().unwrap_or_else(found)
+    }
 }
 
 impl Work for Types<'_> {
     fn record(&mut self, record: &Match<'_, '_>, offset: u64) -> Result<(), String> {
         for ((seen, given), field) in self.seen.iter_mut().zip(self.given).zip(record.fields()) {
             if given.is_none() {
-                seen.observe(*field, offset);
+                seen.observe(*field, offset, &mut self.reader);
             }
         }
         Ok(())
@@ -168,24 +168,14 @@ struct Building<'c> {
     about: &'c [(String, Kind)],
 }
 
-/// What is wrong with a value that is not of its column's type.
-fn unfit(field: Field<'_>, name: &str, kind: Kind) -> String {
-    let raw = field.raw();
-    let shown = raw.chars().take(40).collect::<String>();
-    let more = if shown.len() < raw.len() { "…" } else { "" };
-    match kind {
-        Kind::Of(kind) => format!("{name} is {shown}{more}, which is no {kind}"),
-        Kind::Any | Kind::Offset => format!("{name} is {shown}{more}"),
-    }
+/// What is wrong with a value that a column did not take.
+fn unfit(field: Field<'_>, name: &str, kind: &Kind) -> String {
+    kind.unfit(field, name).unwrap_or_else(|| format!("{name} does not fit its column"))
 }
 
 impl Work for Building<'_> {
     fn unfit(&self, record: &Match<'_, '_>) -> Option<String> {
-        let wrong = |(field, (name, kind)): (&_, &(String, Kind))| match kind {
-            Kind::Of(of) if !holds(*of, *field) => Some(unfit(*field, name, *kind)),
-            _ => None,
-        };
-        record.fields().iter().zip(self.about).find_map(wrong)
+        record.fields().iter().zip(self.about).find_map(|(field, (name, kind))| kind.unfit(*field, name))
     }
 
     fn record(&mut self, record: &Match<'_, '_>, offset: u64) -> Result<(), String> {
@@ -194,10 +184,10 @@ impl Work for Building<'_> {
             match column {
                 Column::Values(values) if *is_read_beneath => {
                     let text = first_of_repeated(field.raw());
-                    values.append(Field::from_raw(&text)).map_err(|_| unfit(*field, name, *kind))?;
+                    values.append(Field::from_raw(&text)).map_err(|_| unfit(*field, name, kind))?;
                 }
-                Column::Values(values) => values.append(*field).map_err(|_| unfit(*field, name, *kind))?,
                 Column::Offsets(offsets) => offsets.append_value(offset.cast_signed()),
+                column => column.append(*field).map_err(|_| unfit(*field, name, kind))?,
             }
         }
         self.rows += 1;
@@ -205,8 +195,8 @@ impl Work for Building<'_> {
     }
 }
 
-/// Of each of the first `count` paths, whether another one leads into its value. A text of that value has the members that
-/// this one has led to, and no others of their keys.
+/// Of each of the first `count` paths, whether another one leads into its value. A text of that value has the members
+/// that this one has led to, and no others of their keys.
 fn read_beneath(paths: &[Path], count: usize) -> Vec<bool> {
     let leads_into =
         |path: &Path, outer: &Path| path.steps().len() > outer.steps().len() && path.steps().starts_with(outer.steps());

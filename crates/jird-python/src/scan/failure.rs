@@ -1,6 +1,7 @@
 //! What ends a scan.
 
 use super::program::ProgramError;
+use super::records::BadDocument;
 use crate::error;
 use jird::Located;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -13,8 +14,10 @@ use std::path::Path;
 pub(super) enum Failure {
     /// A line that is not JSON: the file, the place, and the line.
     Bad(String, Box<Located>, Vec<u8>),
-    /// A value that is not of its column's type: the file, the words, and the line.
-    Unfit(String, String, u64),
+    /// A value that is not of its column's type: the file and what is counted in it, the words, and the number of the line.
+    Unfit((String, &'static str), String, u64),
+    /// A document that is not JSON: the file, and what is wrong.
+    BadDocument(String, jird::Error),
     Io(String, io::Error),
     /// A query, in the words of the program that was to answer it.
     Refused(String),
@@ -26,7 +29,10 @@ impl Failure {
     pub(super) fn io(path: &Path, error: io::Error) -> Self {
         match error.downcast::<ProgramError>() {
             Ok(ProgramError(words)) => Self::Refused(words),
-            Err(error) => Self::Io(path.display().to_string(), error),
+            Err(error) => match error.downcast::<BadDocument>() {
+                Ok(BadDocument(error)) => Self::BadDocument(path.display().to_string(), error),
+                Err(error) => Self::Io(path.display().to_string(), error),
+            },
         }
     }
 
@@ -42,7 +48,8 @@ impl Failure {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Bad(name, located, _) => format!("{name}: {located}"),
-            Self::Unfit(name, words, line) => format!("{name}, line {line}: {words}"),
+            Self::Unfit((name, unit), words, line) => format!("{name}, {unit} {line}: {words}"),
+            Self::BadDocument(name, error) => format!("{name}: {error}"),
             Self::Io(name, error) => format!("{name}: {error}"),
             Self::Refused(words) => words.clone(),
             Self::Lost => "a thread of the scan has failed".to_owned(),
@@ -57,6 +64,7 @@ impl Failure {
                 let code = located.error().code();
                 error::decode(py, &line, &words, code, located.column() as usize - 1, located.pointer())
             }
+            Self::BadDocument(name, error) => error::in_document(py, &name, &error),
             Self::Unfit(..) => PyValueError::new_err(self.words()),
             Self::Io(name, error) => match error.raw_os_error() {
                 // So that it is a FileNotFoundError and the like.

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::files::{Files, Search};
+use super::records::{BadDocument, Records};
 use super::rows::{Gathering, Rows};
 use jird::hooks::lines::{LineReader, newlines};
 use jird::lines::Options;
@@ -31,7 +32,12 @@ pub(super) struct Feed {
     lines: u64,
     /// Whether the first bytes are known to be those of a text.
     is_begun: bool,
+    /// What makes lines of what is pushed, and its first bytes.
+    documents: Option<(Records, Vec<u8>)>,
 }
+
+/// Bytes of a document that tell whether it is a text.
+const START_BYTES: usize = 4;
 
 impl Feed {
     /// # Errors
@@ -39,13 +45,68 @@ impl Feed {
     pub(super) fn new(files: Arc<Files>, wanted: Search, keys: Option<Vec<String>>) -> Result<Self, Failure> {
         let bad_records = BadRecords::new(&wanted.on_error).map_err(|error| Failure::Refused(error.to_string()))?;
         let reader = LineReader::new(Options::default());
-        let (text, read, offset, lines, is_begun) = (Vec::new(), 0, 0, 0, false);
-        Ok(Self { files, wanted, keys, reader, bad_records, text, read, offset, lines, is_begun })
+        let (text, read, offset, lines, is_begun, documents) = (Vec::new(), 0, 0, 0, false, None);
+        Ok(Self { files, wanted, keys, reader, bad_records, text, read, offset, lines, is_begun, documents })
+    }
+
+    /// The same for documents, whose records are the values that the pattern of the files leads to.
+    pub(super) fn of_documents(mut self) -> Self {
+        self.documents = self.files.records().map(|pattern| (Records::new(pattern.clone()), Vec::new()));
+        self
+    }
+
+    /// Takes the next bytes, of documents if this is for them, else of lines.
+    pub(super) fn push(&mut self, chunk: &[u8]) -> Option<Rows> {
+        let Some((mut records, mut start)) = self.documents.take() else { return self.push_lines(chunk) };
+        let mut lines = Vec::new();
+        let pushed = if self.is_begun {
+            records.push(chunk, &mut lines)
+        } else {
+            start.extend_from_slice(chunk);
+            if start.len() < START_BYTES {
+                self.documents = Some((records, start));
+                return None;
+            }
+            if let Err(error) = begin(&mut start) {
+                return Some(self.failed(error));
+            }
+            self.is_begun = true;
+            records.push(&start, &mut lines)
+        };
+        self.documents = Some((records, Vec::new()));
+        let rows = self.push_lines(&lines);
+        self.then(rows, pushed)
+    }
+
+    /// There is no more.
+    pub(super) fn finish(&mut self) -> Option<Rows> {
+        let Some((mut records, mut start)) = self.documents.take() else { return self.finish_lines() };
+        if !self.is_begun
+            && let Err(error) = begin(&mut start)
+        {
+            return Some(self.failed(error));
+        }
+        self.is_begun = true;
+        let mut lines = Vec::new();
+        let finished = records.push(&start, &mut lines).and_then(|()| records.finish(&mut lines));
+        let rows = self.push_lines(&lines);
+        self.then(rows, finished)
+    }
+
+    /// These rows, and then the error.
+    fn then(&self, rows: Option<Rows>, done: Result<(), jird::Error>) -> Option<Rows> {
+        let Err(error) = done else { return rows };
+        let failed = self.failed(io::Error::other(BadDocument(error)));
+        Some(match rows {
+            Some(rows) if rows.failure.is_none() => Rows { failure: failed.failure, ..rows },
+            Some(rows) => rows,
+            None => failed,
+        })
     }
 
     /// Takes the next bytes. Returns the records of the lines that are complete now; `None` if no line is. The cost is
     /// linear in all that is pushed.
-    pub(super) fn push(&mut self, chunk: &[u8]) -> Option<Rows> {
+    fn push_lines(&mut self, chunk: &[u8]) -> Option<Rows> {
         self.forget();
         let before = self.text.len();
         self.text.extend_from_slice(chunk);
@@ -67,7 +128,7 @@ impl Feed {
     }
 
     /// Takes what is left as the last line.
-    pub(super) fn finish(&mut self) -> Option<Rows> {
+    fn finish_lines(&mut self) -> Option<Rows> {
         self.forget();
         if self.text.is_empty() {
             return None;

@@ -1,11 +1,12 @@
 //! Files of lines, cut into parts that threads read.
 
 use super::failure::Failure;
-use super::input::{Input, InputAt, Kept};
+use super::input::{Input, InputAt, TextPlace};
 use super::program::{RESULT, Run};
+use super::records::RecordReader;
 use core::cell::RefCell;
 use core::ops::{ControlFlow, Range};
-use jird::event::Place;
+use jird::event::{Pattern, Place};
 use jird::hooks::lines::{Counting, LinePiece, LineReader, Part, StreamPiece, StreamPieces, drive, ranges};
 use jird::lines::{Bad, Match, Options, Scanned};
 use jird::policy::RECORD_BYTES_MAX;
@@ -27,8 +28,10 @@ pub(super) struct Files(Vec<Opened>);
 struct Opened {
     /// Its path, or how messages name it.
     path: PathBuf,
-    kept: Kept,
+    kept: TextPlace,
     content: Content,
+    /// Which values of documents are the records; `None` if each line is one.
+    records: Option<Pattern>,
 }
 
 #[derive(Debug)]
@@ -120,18 +123,44 @@ impl Files {
 
     /// The result of a run of a program, which is read once.
     pub(super) fn of_run(run: Arc<Run>) -> Self {
-        Self(vec![Opened { path: PathBuf::from(RESULT), kept: Kept::Path, content: Content::Run(run) }])
+        Self(vec![Opened {
+            path: PathBuf::from(RESULT),
+            kept: TextPlace::Path,
+            content: Content::Run(run),
+            records: None,
+        }])
     }
 
     /// A text that is kept, and what messages call it.
-    pub(super) fn of_kept(name: &str, kept: Kept) -> Result<Self, Failure> {
+    pub(super) fn of_kept(name: &str, kept: TextPlace) -> Result<Self, Failure> {
         let path = PathBuf::from(name);
         Opened::of_kept(path.clone(), kept).map(|opened| Self(vec![opened])).map_err(|error| Failure::io(&path, error))
     }
 
     /// What messages call chunks that a [`Feed`](super::feed::Feed) reads.
     pub(super) fn of_chunks(name: &str) -> Self {
-        Self(vec![Opened { path: PathBuf::from(name), kept: Kept::Path, content: Content::Chunks }])
+        Self(vec![Opened { path: PathBuf::from(name), kept: TextPlace::Path, content: Content::Chunks, records: None }])
+    }
+
+    /// The same, with the values as records that a pattern leads to in each file.
+    pub(super) fn with_records(mut self, pattern: &Pattern) -> Self {
+        for opened in &mut self.0 {
+            opened.records = Some(pattern.clone());
+            if let Content::Plain(..) = opened.content {
+                opened.content = Content::Stream;
+            }
+        }
+        self
+    }
+
+    /// The pattern that leads to the records; `None` if each line is one.
+    pub(super) fn records(&self) -> Option<&Pattern> {
+        self.0.first().and_then(|opened| opened.records.as_ref())
+    }
+
+    /// What is counted in messages.
+    pub(super) fn unit(&self) -> &'static str {
+        if self.records().is_some() { "record" } else { "line" }
     }
 
     /// Only these bytes of the only file: the lines whose first byte is among them.
@@ -329,7 +358,7 @@ impl Files {
         let asked = (&wanted.projection, wanted.filter.as_ref());
         let read = reader.read(part, Counting::default(), asked, record, bad, end);
         if let Some((words, line)) = broken.into_inner() {
-            done.failure = Some(Failure::Unfit(name(), words, line));
+            done.failure = Some(Failure::Unfit((name(), self.unit()), words, line));
         }
         if let Err(error) = read {
             done.failure = Some(Failure::io(&opened.path, error));
@@ -342,7 +371,11 @@ impl Files {
     /// # Errors
     /// If it cannot be read again.
     pub(super) fn line_of(&self, file: usize, offset: u64) -> io::Result<u64> {
-        let mut text = self.0[file].text()?.into_reader().take(offset);
+        let opened = &self.0[file];
+        if let Content::Run(_) = opened.content {
+            return Err(io::Error::other("what a program has written is not there any more"));
+        }
+        let mut text = opened.reader()?.take(offset);
         let (mut buffer, mut lines) = (vec![0; 1 << 16], 1);
         loop {
             let read = text.read(&mut buffer)?;
@@ -361,7 +394,7 @@ impl Opened {
         if about.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        let mut opened = Self { path: path.to_owned(), kept: Kept::Path, content: Content::Stream };
+        let mut opened = Self { path: path.to_owned(), kept: TextPlace::Path, content: Content::Stream, records: None };
         if about.is_file() && about.len() == 0 {
             opened.content = Content::Empty;
         } else if about.is_file() {
@@ -375,8 +408,8 @@ impl Opened {
         Ok(opened)
     }
 
-    fn of_kept(path: PathBuf, kept: Kept) -> io::Result<Self> {
-        let mut opened = Self { path, kept, content: Content::Stream };
+    fn of_kept(path: PathBuf, kept: TextPlace) -> io::Result<Self> {
+        let mut opened = Self { path, kept, content: Content::Stream, records: None };
         let text = opened.start()?;
         match opened.kept.at() {
             Some((_, 0)) => opened.content = Content::Empty,
@@ -388,19 +421,15 @@ impl Opened {
         Ok(opened)
     }
 
-    /// The text, decompressed, with blanks for a byte order mark.
-    fn text(&self) -> io::Result<Text> {
-        if let Content::Run(_) = self.content {
-            return Err(io::Error::other("what a program has written is not there any more"));
-        }
-        self.start().map(Text::blank_mark)
-    }
-
-    /// What can only be read from the beginning.
+    /// The lines, decompressed, with blanks for a byte order mark.
     fn reader(&self) -> io::Result<Reader> {
-        match &self.content {
-            Content::Run(run) => Ok(Box::new(run.start("ndjson")?)),
-            _ => Ok(self.text()?.into_reader()),
+        match (&self.content, &self.records) {
+            (Content::Run(run), _) => Ok(Box::new(run.start("ndjson")?)),
+            (_, None) => Ok(self.start()?.blank_mark().into_reader()),
+            (_, Some(pattern)) => {
+                let text = self.start()?.blank_mark().into_reader();
+                Ok(Box::new(RecordReader::new(text, pattern.clone())))
+            }
         }
     }
 

@@ -88,7 +88,7 @@ impl ReadAt for Input {
 
 /// Where a text is.
 #[derive(Debug)]
-pub(super) enum Kept {
+pub(super) enum TextPlace {
     /// In a file that is opened by its path.
     Path,
     /// In an object of Python.
@@ -109,7 +109,7 @@ pub(super) enum InputAt {
     Spool(Spool),
 }
 
-impl Kept {
+impl TextPlace {
     /// The text, if it can be read at any offset without its path, and its length.
     pub(super) fn at(&self) -> Option<(InputAt, u64)> {
         match self {

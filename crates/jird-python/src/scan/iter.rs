@@ -219,7 +219,8 @@ impl ScanIter {
         let Err(alone) = self.make(py, text, alone.root()) else { return error };
         let name = self.files.path(file).display().to_string();
         let line = line.unwrap_or_else(|| py.detach(|| self.files.line_of(file, offset)).unwrap_or(0));
-        let placed = || alone.value(py).call_method1(intern!(py, "_in"), (format!("{name}, line {line}"),));
+        let placed =
+            || alone.value(py).call_method1(intern!(py, "_in"), (format!("{name}, {} {line}", self.files.unit()),));
         if !alone.value(py).hasattr(intern!(py, "_in")).unwrap_or(false) {
             return error;
         }

@@ -3,9 +3,11 @@
 use super::chunks::{ChunkReader, Chunks};
 use super::failure::Failure;
 use super::feed::Feed;
+use super::records::RecordReader;
 use super::rows::{Rows, Running};
 use crate::forked::Owned;
 use crate::loads::DETACHED_MIN;
+use jird::event::Pattern;
 use jird_formats::files::{Compression, Reader, Text};
 use pyo3::prelude::*;
 use std::io::{self, Read};
@@ -37,9 +39,9 @@ pub(super) enum Next {
 
 impl Source {
     /// Lines in chunks, which are read when records are asked for.
-    pub(super) fn of_chunks(feed: Feed, chunks: Chunks, name: String) -> Self {
+    pub(super) fn of_chunks(feed: Feed, chunks: Chunks, name: String, records: Option<Pattern>) -> Self {
         let (chunks, buffer) = (Arc::new(chunks), vec![0; READ_BYTES]);
-        Self::Chunks(Box::new(Reading { feed, chunks, name, text: None, is_over: false, buffer }))
+        Self::Chunks(Box::new(Reading { feed, chunks, name, records, text: None, is_over: false, buffer }))
     }
 
     /// The next rows. Threads are waited for only a little, so that the caller can look for Ctrl-C.
@@ -88,7 +90,9 @@ pub(super) struct Reading {
     chunks: Arc<Chunks>,
     /// What messages call the chunks.
     name: String,
-    /// The text, decompressed, and whether that is work; `None` before the first bytes were read.
+    /// Which values of the text are the records; `None` if each line is one.
+    records: Option<Pattern>,
+    /// The lines, and whether making them is work; `None` before the first bytes were read.
     text: Option<(Reader, bool)>,
     is_over: bool,
     buffer: Vec<u8>,
@@ -121,12 +125,12 @@ impl Reading {
     }
 
     fn read(&mut self, py: Python<'_>) -> io::Result<usize> {
-        let Self { chunks, text, buffer, .. } = self;
-        let (text, is_compressed) = match text {
+        let Self { chunks, records, text, buffer, .. } = self;
+        let (text, is_work) = match text {
             Some(text) => text,
-            None => text.insert(open(chunks)?),
+            None => text.insert(open(chunks, records.as_ref())?),
         };
-        if *is_compressed { py.detach(|| text.read(buffer)) } else { text.read(buffer) }
+        if *is_work { py.detach(|| text.read(buffer)) } else { text.read(buffer) }
     }
 
     fn close(&mut self) {
@@ -137,11 +141,15 @@ impl Reading {
 }
 
 /// Looks at the first bytes.
-fn open(chunks: &Arc<Chunks>) -> io::Result<(Reader, bool)> {
+fn open(chunks: &Arc<Chunks>, records: Option<&Pattern>) -> io::Result<(Reader, bool)> {
     let text = Text::open(Box::new(ChunkReader::new(chunks)), None)?;
     if let Some(encoding) = text.encoding() {
         return Err(io::Error::other(encoding.to_string()));
     }
     let is_compressed = text.compression != Compression::None;
-    Ok((text.blank_mark().into_reader(), is_compressed))
+    let text = text.blank_mark().into_reader();
+    Ok(match records {
+        None => (text, is_compressed),
+        Some(pattern) => (Box::new(RecordReader::new(text, pattern.clone())), true),
+    })
 }

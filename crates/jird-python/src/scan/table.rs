@@ -1,27 +1,28 @@
 //! The class `Scan`.
 
 use super::chunks::{ChunkReader, Chunks};
-use super::columns::{self, Batches, Kind};
+use super::columns::{self, Batches};
 use super::condition;
 use super::failure::Failure;
 use super::feed::Feed;
 use super::files::{Files, Search};
-use super::input::{Input, Kept, Memory};
+use super::given::column_types;
+use super::input::{Input, Memory, TextPlace};
 use super::iter::ScanIter;
+use super::kinds::Kind;
 use super::progress::Progress;
 use super::source::Source;
 use crate::loads::Typed;
 use crate::raw::interpreter::Caller;
-use crate::raw::members;
 use jird::Path;
+use jird::event::Pattern;
 use jird::record::{Predicate, Projection};
-use jird_formats::ColumnType;
 use jird_formats::files::{OnError, Spool, SpoolOptions};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -37,6 +38,8 @@ pub(crate) struct Scan {
     /// The names and paths of the columns; `None` for all.
     columns: Option<Vec<(String, Path)>>,
     types: Vec<(String, Kind)>,
+    /// Whether objects and arrays are structs and lists.
+    is_nested: bool,
     condition: Option<String>,
     wanted: Option<Py<PyAny>>,
     on_error: OnError,
@@ -58,14 +61,16 @@ type ScanRequest = (Projection, Option<Predicate>);
 impl Scan {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "`jird.scan` names and checks them, and is all that calls this")]
-    #[pyo3(signature = (source, range, columns, condition, types, wanted, on_error, threads, progress, /))]
+    #[pyo3(signature = (source, records, range, columns, condition, types, is_nested, wanted, on_error, threads, progress, /))]
     fn new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
+        records: Option<&str>,
         range: Option<(u64, u64)>,
         columns: Option<Vec<String>>,
         condition: Option<String>,
         types: Option<&Bound<'_, PyDict>>,
+        is_nested: bool,
         wanted: Option<Py<PyAny>>,
         on_error: &str,
         threads: Option<NonZero<usize>>,
@@ -85,7 +90,15 @@ impl Scan {
         if let Some(quarantine) = on_error.quarantine() {
             Input::refuse(quarantine).map_err(|error| Failure::io(quarantine, error).into_error(py))?;
         }
-        let (files, chunks) = opened(source)?;
+        let (mut files, chunks) = opened(source)?;
+        if let Some(records) = records {
+            let pattern =
+                records.parse::<Pattern>().map_err(|error| PyValueError::new_err(format!("records: {error}")))?;
+            if types.iter().any(|(_, kind)| matches!(kind, Kind::Offset)) {
+                return Err(PyValueError::new_err("types: \"offset\" is for lines, not for records within documents"));
+            }
+            files = files.with_records(&pattern);
+        }
         let files = match range {
             None => files,
             Some((start, end)) if start <= end => files.only(&(start..end)).map_err(PyValueError::new_err)?,
@@ -94,8 +107,20 @@ impl Scan {
         let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
         let (files, skipped) = (Arc::new(files), Arc::default());
         let copy = Mutex::default();
-        let scan =
-            Self { files, columns, types, condition, wanted, on_error, threads, skipped, progress, chunks, copy };
+        let scan = Self {
+            files,
+            columns,
+            types,
+            is_nested,
+            condition,
+            wanted,
+            on_error,
+            threads,
+            skipped,
+            progress,
+            chunks,
+            copy,
+        };
         scan.asked(&[])?;
         if let Some(columns) = &scan.columns {
             scan.given(columns.iter().map(|(name, _)| name.as_str()))?;
@@ -110,7 +135,12 @@ impl Scan {
             (Some(_), Some(copy)) => ScanIter::new(&copy, self.asked_rows()?, self.keys(), typed, None),
             (Some(chunks), None) => {
                 let name = self.files.path(0).display().to_string();
-                let source = Source::of_chunks(self.feed(py)?, Chunks::new(chunks.bind(py).try_iter()?), name);
+                let source = Source::of_chunks(
+                    self.feed(py)?,
+                    Chunks::new(chunks.bind(py).try_iter()?),
+                    name,
+                    self.files.records().cloned(),
+                );
                 ScanIter::of(&self.files, source, typed, None)
             }
         };
@@ -120,7 +150,7 @@ impl Scan {
     /// An iterator of the lines that are pushed into it. It says that it has ended where more must be pushed.
     fn _pushed(&self, py: Python<'_>) -> PyResult<ScanIter> {
         let typed = self.wanted.as_ref().map(|wanted| Typed::of(wanted.bind(py))).transpose()?;
-        let source = Source::Pushed(Box::new(self.feed(py)?), false);
+        let source = Source::Pushed(Box::new(self.feed(py)?.of_documents()), false);
         Ok(ScanIter::of(&self.files, source, typed, None).telling(self.progress(py)))
     }
 
@@ -148,7 +178,7 @@ impl Scan {
         };
         let given = self.given(columns.iter().map(|(name, _)| name.as_str()))?;
         let looking = self.looking_of(self.asked(&columns)?);
-        let types = py.detach(|| columns::types(&files, &looking, &given)).map_err(failed)?;
+        let types = py.detach(|| columns::types(&files, &looking, &given, self.is_nested)).map_err(failed)?;
         let wanted = self.wanted_of(self.asked(&columns)?);
         let about = columns.into_iter().map(|(name, _)| name).zip(types).collect();
         let progress = self.progress.as_ref().map(|callback| Progress::new(callback.clone_ref(py), &files));
@@ -218,8 +248,12 @@ impl Scan {
         let raised = chunks.raised();
         chunks.close();
         let failed = |failure: Failure| raised.unwrap_or_else(|| failure.into_error(py));
-        let copy = copied.and_then(|spool| Files::of_kept(&name.display().to_string(), Kept::Spool(spool)));
-        let copy = Arc::new(copy.map_err(failed)?);
+        let copy = copied.and_then(|spool| Files::of_kept(&name.display().to_string(), TextPlace::Spool(spool)));
+        let copy = copy.map_err(failed)?;
+        let copy = Arc::new(match self.files.records() {
+            Some(pattern) => copy.with_records(pattern),
+            None => copy,
+        });
         *self.copy.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&copy));
         Ok(copy)
     }
@@ -243,54 +277,23 @@ impl Scan {
         if let Some((name, _)) = self.types.iter().find(|(name, _)| names.clone().all(|column| column != name)) {
             return Err(PyValueError::new_err(format!("types: there is no column {name:?}")));
         }
-        let given = |name: &str| self.types.iter().find(|(given, _)| given == name).map(|(_, kind)| *kind);
+        let given = |name: &str| self.types.iter().find(|(given, _)| given == name).map(|(_, kind)| kind.clone());
         Ok(names.map(given).collect())
     }
 }
 
-/// The files that a source names, or what it is made of: a list of paths, `bytes`, or an object of `jird._sources`, which is
-/// an iterable of chunks with a name.
+/// The files that a source names, or what it is made of: a list of paths, `bytes`, or an object of `jird._sources`, which
+/// is an iterable of chunks with a name.
 fn opened(source: &Bound<'_, PyAny>) -> PyResult<(Files, Option<Py<PyAny>>)> {
     let py = source.py();
     let failed = |failure: Failure| failure.into_error(py);
     if let Ok(bytes) = source.cast::<PyBytes>() {
         let memory = Memory(Arc::new(bytes.clone().into()));
-        return Ok((Files::of_kept("<bytes>", Kept::Bytes(memory)).map_err(failed)?, None));
+        return Ok((Files::of_kept("<bytes>", TextPlace::Bytes(memory)).map_err(failed)?, None));
     }
     if let Some(name) = source.getattr_opt(intern!(py, "chunks_of"))? {
         return Ok((Files::of_chunks(&name.extract::<String>()?), Some(source.clone().unbind())));
     }
     let paths = source.extract::<Vec<PathBuf>>()?;
     Ok((py.detach(|| Files::open(paths)).map_err(failed)?, None))
-}
-
-/// `{"a": int, "b": "json"}`
-fn column_types(types: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Kind)>> {
-    let mut found = Vec::new();
-    for (name, kind) in members::copied(types) {
-        let word = if kind.is_instance_of::<PyString>() {
-            kind.clone()
-        } else {
-            kind.getattr(intern!(kind.py(), "__name__"))?
-        };
-        let kind = match word.extract::<String>()?.as_str() {
-            "bool" => Kind::Of(ColumnType::Bool),
-            "int" => Kind::Of(ColumnType::Int64),
-            "uint" => Kind::Of(ColumnType::UInt64),
-            "decimal" => Kind::Of(ColumnType::Decimal),
-            "float" => Kind::Of(ColumnType::Float64),
-            "str" | "text" => Kind::Of(ColumnType::Text),
-            "json" => Kind::Of(ColumnType::Json),
-            "any" => Kind::Any,
-            "offset" => Kind::Offset,
-            other => {
-                return Err(PyTypeError::new_err(format!(
-                    "types: {other:?} is none of bool, int, float, str, \"uint\", \"decimal\", \"json\", \"any\" and \
-                     \"offset\""
-                )));
-            }
-        };
-        found.push((name.extract()?, kind));
-    }
-    Ok(found)
 }

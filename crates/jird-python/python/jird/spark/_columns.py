@@ -151,7 +151,9 @@ def field(found):
     name = found.name
     if "." in name or name.startswith('"') and name.endswith('"') or name in (FILE, OFFSET):
         name = '"' + name.replace('"', '""') + '"'
-    is_json = (found.metadata or {}).get(b"ARROW:extension:name") == b"jird.json"
+    # A pyarrow that knows the type has it in the type, others in the metadata.
+    name_of_type = (found.metadata or {}).get(b"ARROW:extension:name", b"").decode()
+    is_json = getattr(found.type, "extension_name", name_of_type) == "arrow.json"
     kind, mark = T.StringType(), "any" if is_json else "text"
     if pa.types.is_boolean(found.type):
         kind, mark = T.BooleanType(), "bool"

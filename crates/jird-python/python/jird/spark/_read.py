@@ -177,7 +177,7 @@ class _Scan:
                     threads=1,
                 )
                 for batch in pa.RecordBatchReader.from_stream(scan):
-                    made, bad = self._made(batch, chunk, feed.base if feed else 0)
+                    made, bad = self._made(_plain(batch), chunk, feed.base if feed else 0)
                     skipped += len(bad)
                     late += bad if aside else []
                     if made.num_rows:
@@ -249,6 +249,12 @@ class _Scan:
             lines.append(jird.dumps(told, option=jird.OPT_APPEND_NEWLINE))
         keeps = pa.array([row not in bad for row in range(batch.num_rows)])
         return batch.filter(keeps), lines
+
+
+def _plain(batch):
+    """JSON texts as texts."""
+    arrays = [array.storage if isinstance(array, pa.ExtensionArray) else array for array in batch.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
 def _unfit(array, convert):
