@@ -98,6 +98,14 @@ def test_columns(program, events):
     assert found["k"].to_pylist() == ["x", "y", "y", "z", "z"]
 
 
+def test_json_texts_are_marked_as_those_of_a_scan(program, events):
+    pa = pytest.importorskip("pyarrow", reason="skipped: pyarrow")
+    table = jird.query("select id, user where id < 2", events).to_arrow()
+    assert table.schema.types == [pa.int64(), pa.json_()]
+    assert [json.loads(text) for text in table.column("user").to_pylist()] == [{"name": "n0"}, {"name": "n1"}]
+    assert jird.query("select count(*) as n", events).to_arrow().to_pylist() == [{"n": 3000}]
+
+
 def test_frames(program, events):
     polars = pytest.importorskip("polars", reason="skipped: polars")
     pandas = pytest.importorskip("pandas", reason="skipped: pandas")

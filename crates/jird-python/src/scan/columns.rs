@@ -11,7 +11,7 @@ use crate::raw::interpreter::Caller;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_ipc::reader::StreamReader;
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
 use core::ops::ControlFlow;
 use core::time::Duration;
 use jird::Path;
@@ -94,8 +94,8 @@ pub(super) fn types(
     if let Some(types) = given.iter().cloned().collect::<Option<Vec<_>>>() {
         return Ok(types);
     }
-    let (mut all, mut failed) = (vec![Seen::new(is_nested); given.len()], None);
-    let new = || Types { seen: vec![Seen::new(is_nested); given.len()], given, reader: ShapeReader::default() };
+    let (mut all, mut failed) = (vec![ColumnFacts::new(is_nested); given.len()], None);
+    let new = || Types { seen: vec![ColumnFacts::new(is_nested); given.len()], given, reader: ShapeReader::default() };
     files.scan(wanted, new, |done| {
         all.iter_mut().zip(&done.made.seen).for_each(|(all, seen)| all.merge(seen));
         failed = done.failure;
@@ -105,19 +105,19 @@ pub(super) fn types(
 }
 
 struct Types<'g> {
-    seen: Vec<Seen>,
+    seen: Vec<ColumnFacts>,
     given: &'g [Option<Kind>],
     reader: ShapeReader,
 }
 
 /// What was seen of a column.
 #[derive(Clone)]
-struct Seen {
+struct ColumnFacts {
     values: Accumulator,
     shape: Option<Shape>,
 }
 
-impl Seen {
+impl ColumnFacts {
     fn new(is_nested: bool) -> Self {
         Self { values: Accumulator::default(), shape: is_nested.then(Shape::default) }
     }
@@ -287,9 +287,11 @@ impl Batches {
                     Ok(reader) => reader,
                     Err(failure) => return drop(schemas.send(Err(failure))),
                 };
-                let _ = schemas.send(Ok(reader.schema()));
+                let schema = marked(&reader.schema());
+                let _ = schemas.send(Ok(Arc::clone(&schema)));
                 for batch in &mut reader {
-                    if sender.send(batch.map(|batch| (batch, 0)).map_err(|error| failed(&of_arrow(error)))).is_err() {
+                    let batch = batch.map_err(|error| failed(&of_arrow(error)));
+                    if sender.send(batch.and_then(|batch| Ok((of_schema(&schema, &batch)?, 0)))).is_err() {
                         return;
                     }
                 }
@@ -333,6 +335,19 @@ fn open(run: &Arc<Run>) -> Result<StreamReader<Stream>, Failure> {
         output.read_exact(&mut word).map_err(failed)?;
     }
     StreamReader::try_new(Cursor::new(word).chain(output), None).map_err(of_arrow)
+}
+
+/// The same schema, in which columns of JSON texts are marked as those of a scan are.
+fn marked(schema: &SchemaRef) -> SchemaRef {
+    let marked = |name: &str| Arc::new(Kind::Of(ColumnType::Json).field(name));
+    let field = |field: &FieldRef| if ColumnType::is_json(field) { marked(field.name()) } else { Arc::clone(field) };
+    let fields = schema.fields().iter().map(field).collect::<Vec<_>>();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+fn of_schema(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options)
 }
 
 /// A failure of the reader of batches, which may be that of the run.
