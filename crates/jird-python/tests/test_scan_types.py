@@ -200,6 +200,18 @@ print(field.type, sorted(field.metadata.items()))
     assert frame["c"].to_list() == [[1]] and frame["a"].to_list() == ['{"b": 1}']
 
 
+def test_json_texts_are_read_back_from_files(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet", reason="skipped: pyarrow")
+    values = [{"a": {"b": [1, None]}}, {"a": "x"}, {"a": 1.50}, {"a": None}]
+    table = jird.scan(lines_of(values)).to_arrow()
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    for name in ("a.parquet", "a.arrow"):
+        jird.convert(tmp_path / name, tmp_path / "back.ndjson", replace=True)
+        assert list(jird.scan(tmp_path / "back.ndjson")) == values
+
+
 def test_dates():
     for text in DATES:
         table = jird.scan(json.dumps({"d": text}).encode(), columns=["d"], types={"d": "date"}).to_arrow()

@@ -9,6 +9,10 @@ use std::collections::HashMap;
 /// The Arrow extension type of a column of JSON texts, each as it stood in its record.
 pub const JSON_EXTENSION: &str = "jird.json";
 
+/// The same of the Arrow project ("Canonical Extension Types", JSON), which other programs write.
+#[cfg(feature = "arrow")]
+const CANONICAL_JSON_EXTENSION: &str = "arrow.json";
+
 /// The key under which Arrow keeps the name of an extension type.
 #[cfg(feature = "arrow")]
 const EXTENSION_NAME: &str = "ARROW:extension:name";
@@ -56,9 +60,10 @@ impl ColumnType {
         }
     }
 
-    /// Whether a field holds JSON text, as [`ColumnType::field`] marks it.
+    /// Whether a field holds JSON text, as [`ColumnType::field`] or the Arrow project marks it.
     pub fn is_json(field: &Field) -> bool {
-        field.metadata().get(EXTENSION_NAME).is_some_and(|name| name == JSON_EXTENSION)
+        let name = field.metadata().get(EXTENSION_NAME);
+        name.is_some_and(|name| name == JSON_EXTENSION || name == CANONICAL_JSON_EXTENSION)
     }
 }
 
