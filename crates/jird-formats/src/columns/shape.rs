@@ -160,3 +160,41 @@ impl Place {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape_of(texts: &[&str]) -> Shape {
+        let (mut shape, mut reader) = (Shape::default(), ShapeReader::default());
+        texts.iter().for_each(|text| shape.observe(Cell::Json(text), &mut reader));
+        shape
+    }
+
+    #[test]
+    fn shapes_of_pieces_are_merged_to_the_shape_of_all() {
+        let many = |from: usize| (from..from + 600).map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",");
+        let deep = format!("{}1{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1));
+        let columns = [
+            vec![r#"{"a":1,"b":[]}"#, r#"{"b":[null,{"c":"x"}]}"#, r#"{"a":1.5,"b":[{"d":[true],"c":null}]}"#],
+            vec![r#"{"a":1}"#, "[1]", "{}"],
+            vec!["[]", "[[1]]", "[[],null,[2]]", r#"[["x"]]"#],
+            vec!["[1]", &deep, "[2]"],
+        ];
+        let wide = [format!("{{{}}}", many(0)), format!("{{{}}}", many(300)), format!("{{{}}}", many(600))];
+        let wide = wide.iter().map(String::as_str).collect::<Vec<_>>();
+        for texts in columns.iter().chain([&wide, &wide[..2].to_vec()]) {
+            let whole = shape_of(texts).value_type();
+            for first in 0..=texts.len() {
+                for second in first..=texts.len() {
+                    let mut merged = shape_of(&texts[..first]);
+                    merged.merge(&shape_of(&texts[first..second]));
+                    merged.merge(&shape_of(&texts[second..]));
+                    assert_eq!(merged.value_type(), whole, "{texts:?} {first} {second}");
+                }
+            }
+        }
+        assert_eq!(shape_of(&wide).value_type(), None);
+        assert!(shape_of(&wide[..2]).value_type().is_some());
+    }
+}

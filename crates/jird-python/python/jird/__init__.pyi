@@ -2,7 +2,6 @@ import datetime
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from mmap import mmap
-from types import GenericAlias
 from typing import IO, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
 from . import json as json
@@ -112,7 +111,7 @@ _ColumnType: TypeAlias = (
     | _ArrowSchema
     | list[Any]
     | dict[str, Any]
-    | GenericAlias
+    | type[list[Any]]
 )
 
 def scan(

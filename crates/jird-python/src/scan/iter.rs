@@ -154,6 +154,7 @@ impl ScanIter {
         Self { files: Arc::clone(files), typed, skipped, run, process, state }
     }
 
+    #[inline(always)]
     fn state(&self) -> PyResult<MutexGuard<'_, State>> {
         match self.state.try_lock() {
             Ok(state) => Ok(state),
