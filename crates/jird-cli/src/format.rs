@@ -1,9 +1,12 @@
 //! The format of a file, as an argument or by the file's name.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValue;
+#[cfg(feature = "convert")]
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jird_formats::files::FileFormat;
 
 /// Reads the name of a format.
+#[cfg(feature = "convert")]
 pub(crate) fn parser() -> impl TypedValueParser<Value = FileFormat> {
     PossibleValuesParser::new(FileFormat::all().map(value))
         .map(|name| FileFormat::named(&name).unwrap_or_else(|| unreachable!("one of the possible values")))

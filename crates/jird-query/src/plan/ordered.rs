@@ -10,16 +10,16 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort, SubqueryAlias};
 
-/// A query over one store that a part of the events may answer.
+/// Which events of the only store that is read may be enough for a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum EnoughEvents {
     /// The last of its rows, so many: `order by "@t" desc limit n`.
     Newest(u64),
     /// The first and the last time: `min("@t"), max("@t")` of all events.
     Ends,
 }
 
-impl Wanted {
+impl EnoughEvents {
     /// How many bytes of a store may be enough, at first.
     pub(crate) fn first_bytes(self, of_rows: u64) -> u64 {
         match self {
@@ -48,8 +48,11 @@ const ROWS_MAX: usize = 100_000;
 
 /// Removes a sort by a field whose order is that of the events of the only store that is read. A descending one stays.
 /// Also says what of the events may be enough.
-pub(crate) fn in_order_of_store(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<(LogicalPlan, Option<Wanted>)> {
-    let mut wanted = wants_ends(&plan, sources).then_some(Wanted::Ends);
+pub(crate) fn in_order_of_store(
+    plan: LogicalPlan,
+    sources: &[Source<'_>],
+) -> Result<(LogicalPlan, Option<EnoughEvents>)> {
+    let mut wanted = wants_ends(&plan, sources).then_some(EnoughEvents::Ends);
     let plan = below(plan, &mut |sort| {
         // Events of the same time come in the order of their places.
         let [key, rest @ ..] = &sort.expr[..] else { return Ok(Transformed::no(LogicalPlan::Sort(sort))) };
@@ -57,7 +60,7 @@ pub(crate) fn in_order_of_store(plan: LogicalPlan, sources: &[Source<'_>]) -> Re
             return Ok(Transformed::no(LogicalPlan::Sort(sort)));
         }
         if !key.asc {
-            wanted = sort.fetch.filter(|rows| *rows <= ROWS_MAX).map(|rows| Wanted::Newest(rows as u64));
+            wanted = sort.fetch.filter(|rows| *rows <= ROWS_MAX).map(|rows| EnoughEvents::Newest(rows as u64));
             return Ok(Transformed::no(LogicalPlan::Sort(sort)));
         }
         let input = LogicalPlanBuilder::from(sort.input);

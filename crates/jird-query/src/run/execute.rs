@@ -12,7 +12,7 @@ use crate::output::report::Report;
 use crate::plan::arrival::depends_on_arrival;
 use crate::plan::groups::group_once;
 use crate::plan::lambdas;
-use crate::plan::ordered::{Wanted, in_order_of_store};
+use crate::plan::ordered::{EnoughEvents, in_order_of_store};
 use crate::plan::repeated::{self, repeats};
 use crate::plan::sparing::sparing;
 use crate::plan::steady::steady;
@@ -186,7 +186,7 @@ impl Execution<'_> {
         statement: Statement,
         sources: &[Source<'_>],
         gate: &Gate<'_>,
-    ) -> Result<(LogicalPlan, Option<Wanted>), DataFusionError> {
+    ) -> Result<(LogicalPlan, Option<EnoughEvents>), DataFusionError> {
         let state = context.state();
         let plan = state.statement_to_plan(statement).await?;
         check_comparisons(&plan)?;

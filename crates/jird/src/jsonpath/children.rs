@@ -33,13 +33,13 @@ pub(super) fn search_children(
 ) -> ControlFlow<()> {
     let walk = ChildWalk { text, segments, kernel: Kernel::best() };
     // The containers whose children are gone through, from the outermost on.
-    let mut open: Vec<OpenContainer> = Vec::new();
+    let mut open: Vec<PassedContainer> = Vec::new();
     let mut next = walk.past_space(0).map(|root| (root, 0));
     loop {
         if let Some((start, segment)) = next.take() {
             match walk.by_names(start, segment) {
                 Some((node, end)) if end == segments.len() => each(node)?,
-                Some((start, segment)) => open.push(OpenContainer { start, at: start + 1, child: None, segment }),
+                Some((start, segment)) => open.push(PassedContainer { start, at: start + 1, child: None, segment }),
                 None => {}
             }
         }
@@ -60,7 +60,7 @@ pub(super) fn search_children(
 }
 
 /// A container whose children are all selected.
-struct OpenContainer {
+struct PassedContainer {
     start: usize,
     /// Where its text goes on, if the last child is not to be skipped.
     at: usize,
@@ -112,7 +112,7 @@ impl ChildWalk<'_, '_> {
     }
 
     /// The next child of a container; or, as an error, the end of the container. `None` if the text is not JSON.
-    fn next_child(&self, container: &mut OpenContainer) -> Option<Result<usize, usize>> {
+    fn next_child(&self, container: &mut PassedContainer) -> Option<Result<usize, usize>> {
         if let Some(child) = container.child.take() {
             container.at = self.end(child)?;
         }
