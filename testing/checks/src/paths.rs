@@ -29,7 +29,8 @@ pub fn paths(data: &[u8]) {
 }
 
 /// Queries of every kind.
-const QUERIES: [&str; 10] = [
+const QUERIES: [&str; 11] = [
+    "$..a.b",
     "$.a.b",
     "$.*[*].a.*",
     "$.a[*].b",

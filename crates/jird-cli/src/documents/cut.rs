@@ -114,7 +114,7 @@ impl<R: BufRead> Cutter<R> {
 
     /// Reads the next value. Where it begins, and whether the text has ended.
     fn value(&mut self, document: &mut Vec<u8>) -> io::Result<(Begin, bool)> {
-        let (mut state, mut begin) = (CutState::Before, self.next);
+        let (mut state, mut begin) = (ValuePart::Before, self.next);
         loop {
             let buffer = match self.text.fill_buf() {
                 Ok(buffer) => buffer,
@@ -124,7 +124,7 @@ impl<R: BufRead> Cutter<R> {
             if buffer.is_empty() {
                 return Ok((begin, true));
             }
-            if state == CutState::Before {
+            if state == ValuePart::Before {
                 let blank = buffer.iter().take_while(|byte| is_between(**byte)).count();
                 self.next.pass(&buffer[..blank]);
                 begin = self.next;
@@ -158,7 +158,7 @@ fn is_between(byte: u8) -> bool {
 
 /// What of a value was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CutState {
+enum ValuePart {
     Before,
     /// A part of a number or a word.
     Scalar,
@@ -170,7 +170,7 @@ enum CutState {
     },
 }
 
-impl CutState {
+impl ValuePart {
     /// Passes over a piece of the text. Returns how many bytes belong to the value, and whether it ends there.
     fn pass(&mut self, text: &[u8]) -> (usize, bool) {
         let mut at = 0;

@@ -7,10 +7,16 @@ use super::syntax::{Segment, Selector};
 use crate::kernel::Kernel;
 use crate::record::value_len;
 use crate::text::{closing_quote, eq_unescaped, is_space};
+use core::cell::Cell;
 use core::ops::ControlFlow;
 
 /// With more wildcards, a tape is made: the end of each child of one may be found by reading the child again.
 const WILDCARDS_MAX: usize = 4;
+
+/// Whether every segment selects one child by its name.
+pub(super) fn are_names(segments: &[Segment]) -> bool {
+    segments.iter().all(|segment| !segment.descends && matches!(segment.selectors[..], [Selector::Name(_)]))
+}
 
 /// Whether every segment selects one child by its name, or all children.
 pub(super) fn are_children(segments: &[Segment]) -> bool {
@@ -31,15 +37,15 @@ pub(super) fn search_children(
     segments: &[Segment],
     mut each: impl FnMut(usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let walk = ChildWalk { text, segments, kernel: Kernel::best() };
+    let walk = ChildWalk::new(text, segments);
     // The containers whose children are gone through, from the outermost on.
-    let mut open: Vec<PassedContainer> = Vec::new();
+    let mut open: Vec<SearchedContainer> = Vec::new();
     let mut next = walk.past_space(0).map(|root| (root, 0));
     loop {
         if let Some((start, segment)) = next.take() {
             match walk.by_names(start, segment) {
                 Some((node, end)) if end == segments.len() => each(node)?,
-                Some((start, segment)) => open.push(PassedContainer { start, at: start + 1, child: None, segment }),
+                Some((start, segment)) => open.push(SearchedContainer { start, at: start + 1, child: None, segment }),
                 None => {}
             }
         }
@@ -60,7 +66,7 @@ pub(super) fn search_children(
 }
 
 /// A container whose children are all selected.
-struct PassedContainer {
+struct SearchedContainer {
     start: usize,
     /// Where its text goes on, if the last child is not to be skipped.
     at: usize,
@@ -70,13 +76,27 @@ struct PassedContainer {
     segment: usize,
 }
 
-struct ChildWalk<'t, 'q> {
+pub(super) struct ChildWalk<'t, 'q> {
     text: &'t [u8],
     segments: &'q [Segment],
     kernel: Kernel,
+    /// How far the last search for names has read.
+    read: Cell<usize>,
 }
 
-impl ChildWalk<'_, '_> {
+impl<'t, 'q> ChildWalk<'t, 'q> {
+    pub(super) fn new(text: &'t [u8], segments: &'q [Segment]) -> Self {
+        Self { text, segments, kernel: Kernel::best(), read: Cell::new(0) }
+    }
+
+    /// Follows the names of the segments, which have nothing else, from a value. Returns the node, if there is one, and how
+    /// far the text was read.
+    pub(super) fn node(&self, start: usize) -> (Option<usize>, usize) {
+        self.read.set(start);
+        let found = self.by_names(start, 0);
+        (found.map(|(node, _)| node), self.read.get())
+    }
+
     /// Follows the names from a value, up to the end of the query, or to a container whose children are all selected.
     fn by_names(&self, mut start: usize, mut segment: usize) -> Option<(usize, usize)> {
         while let Some(Segment { selectors, .. }) = self.segments.get(segment) {
@@ -99,10 +119,13 @@ impl ChildWalk<'_, '_> {
             let key = &self.text[at + 1..];
             let key = &key[..closing_quote(key)?];
             let value = self.value_after(at + key.len() + 2)?;
+            self.read.set(value);
             if key == name.as_bytes() || key.contains(&b'\\') && is_escaped_name(key, name) {
                 return Some(value);
             }
-            at = self.past_space(self.end(value)?)?;
+            let end = self.end(value)?;
+            self.read.set(end);
+            at = self.past_space(end)?;
             if self.text[at] != b',' {
                 return None;
             }
@@ -112,7 +135,7 @@ impl ChildWalk<'_, '_> {
     }
 
     /// The next child of a container; or, as an error, the end of the container. `None` if the text is not JSON.
-    fn next_child(&self, container: &mut PassedContainer) -> Option<Result<usize, usize>> {
+    fn next_child(&self, container: &mut SearchedContainer) -> Option<Result<usize, usize>> {
         if let Some(child) = container.child.take() {
             container.at = self.end(child)?;
         }
@@ -185,6 +208,8 @@ mod tests {
             ("$.b[*]", &["[6,7]", "[]"]),
             ("$.b[*][*]", &["6", "7"]),
             ("$.none.b", &[]),
+            ("$..c.b", &["[2,\"x]\"]", "3", "{}"]),
+            ("$..a.b", &[]),
             ("$.a.b", &[]),
         ] {
             assert_eq!(found(query, text), wanted, "{query}");

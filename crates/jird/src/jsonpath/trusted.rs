@@ -4,7 +4,7 @@
 //! text is looked at until they are found. In JSON an unescaped quote begins or ends a string, so a name between two such
 //! quotes with a colon after it is a key. Keys whose characters are written as escapes are found by their `\u`.
 
-use super::children::{are_children, search_children};
+use super::children::{ChildWalk, are_children, are_names, search_children};
 use super::evaluation::Evaluation;
 use super::find::JsonPath;
 use super::ordered::OrderedWalk;
@@ -90,8 +90,21 @@ impl JsonPath {
         each: &mut impl FnMut(TrustedNode<'t>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let (mut keys, mut parser) = (Keys::new(text, name), Parser::new());
+        let children = &self.query.segments[1..];
+        let children = are_names(children).then(|| ChildWalk::new(text, children));
         let mut from = 0;
         while let Some(start) = keys.next(from) {
+            if let Some(children) = &children {
+                let (node, read) = children.node(start);
+                // The name may be again in what was passed over: then its nodes may come first.
+                if keys.next(start).is_none_or(|next| next >= read) {
+                    if let Some(start) = node {
+                        each(TrustedNode { text, start })?;
+                    }
+                    from = start;
+                    continue;
+                }
+            }
             from = start + value_len(Kernel::best(), &text[start..]);
             // The value has passed the first segment; what is in it may pass it again.
             self.walk(&text[..from], start, &[0, 1], &mut parser, each)?;
