@@ -11,10 +11,10 @@ use std::ops::ControlFlow;
 const CHUNK_BYTES: usize = 256;
 
 /// Most of what there is, over texts.
-const QUERIES: [&str; 6] = ["$.*.a", "$[*].a.a", "$[*].a[*].a[*].a", "$..a", "$..[?@.a > 1, 0]", "$..a..*"];
+const QUERIES: [&str; 7] = ["$.*.a", "$..a.a.b", "$[*].a.a", "$[*].a[*].a[*].a", "$..a", "$..[?@.a > 1, 0]", "$..a..*"];
 
 const TEXTS: &[Way] = &[
-    // Each byte is read for six queries.
+    // Each byte is read for seven queries.
     way("a path · search in a slice, small chunks", |text| search(text, false)).bar(Bar::LINEAR.per_byte(6000.0)),
     way("a path · search_trusted", |text| {
         for query in QUERIES.into_iter().map(compiled) {
