@@ -41,6 +41,8 @@ mod edit;
 mod fmt;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod format;
+#[cfg(feature = "query")]
+mod from;
 mod get;
 #[cfg(feature = "convert")]
 mod ingest;

@@ -1,8 +1,8 @@
 //! `jird query`: runs SQL over files.
 
 use crate::dialect::DialectArgs;
+use crate::from::FromArgs;
 use crate::input::Input;
-use crate::lenient::FromArgs;
 use crate::limits::{CompressibleSpoolArgs, MemoryArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
 use crate::progress::{Amount, Progress};

@@ -34,8 +34,8 @@ mod whole;
 mod write;
 
 use crate::dialect::DialectArgs;
+use crate::from::FromArgs;
 use crate::input::{Counter, Input};
-use crate::lenient::FromArgs;
 use crate::limits::{RecordArgs, SpoolArgs};
 use crate::outcome::{Outcome, left_out, report as say};
 use crate::progress::Progress;

@@ -3,8 +3,8 @@
 mod print;
 
 use crate::convert::{Feed, Opened};
+use crate::from::FromArgs;
 use crate::input::{Counter, Input};
-use crate::lenient::FromArgs;
 use crate::limits::SpoolArgs;
 use crate::outcome::{Outcome, left_out};
 use crate::output;

@@ -191,6 +191,9 @@ impl ColumnBuilder {
     }
 
     /// Appends the contents of strings, if this [takes](Self::takes_texts) them; else nothing.
+    ///
+    /// # Panics
+    /// If the array would have more than 2 GB of text.
     pub fn append_texts(&mut self, values: &StringArray) {
         if let Builder::Text(texts) | Builder::Any(texts) = &mut self.kind {
             texts.append_array(values).expect("a batch has less than 2 GB of text");

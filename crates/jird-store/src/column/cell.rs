@@ -57,12 +57,9 @@ impl Rounded {
 
     /// The numbers whose order with the constant may be one for which `holds`.
     pub(super) fn bounds(self, holds: impl Fn(Ordering) -> bool, rounding: Rounding) -> Bounds {
-        Bounds {
-            double: self.double,
-            less: holds(Ordering::Less),
-            equal: self.compare(self.double, rounding).is_none_or(&holds),
-            greater: holds(Ordering::Greater),
-        }
+        let equal = self.compare(self.double, rounding).is_none_or(&holds);
+        let may_be = [holds(Ordering::Less), equal, holds(Ordering::Greater)];
+        Bounds { double: self.double, may_be: may_be.into_iter().rev().fold(0, |bits, may| bits << 1 | u8::from(may)) }
     }
 
     /// How a number compares with the constant, given the double that stands for it. `None`: it cannot be said.
@@ -83,18 +80,17 @@ impl Rounded {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     double: f64,
-    less: bool,
-    equal: bool,
-    greater: bool,
+    /// A bit each for those that are less, equal and greater.
+    may_be: u8,
 }
 
 impl Bounds {
-    /// What is no number may match.
+    /// Whether a number may match. No column has what is no number.
     #[inline]
     pub(super) fn may_be(self, cell: f64) -> bool {
         // Without branches, so that many rows are compared at once.
-        let (less, greater, equal) = (cell < self.double, cell > self.double, cell == self.double);
-        (less & self.less) | (greater & self.greater) | (equal & self.equal) | cell.is_nan()
+        let order = u8::from(cell >= self.double) + u8::from(cell > self.double);
+        self.may_be >> order & 1 == 1
     }
 }
 

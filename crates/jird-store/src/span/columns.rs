@@ -121,7 +121,7 @@ impl Buffers<'_> {
 /// The doubles that lie in these bytes.
 fn doubles(bytes: Vec<u8>) -> ScalarBuffer<f64> {
     let (chunks, _) = bytes.as_chunks::<8>();
-    if cfg!(target_endian = "little") && chunks.as_ptr().cast::<f64>().is_aligned() {
+    if cfg!(target_endian = "little") && bytes.as_ptr().align_offset(align_of::<f64>()) == 0 {
         return ScalarBuffer::from(Buffer::from_vec(bytes));
     }
     chunks.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()
