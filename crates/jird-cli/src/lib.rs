@@ -13,7 +13,7 @@
 //! progress, outcome, remote, input, lenient, documents   the progress line, exit codes, URLs, inputs, notations that are
 //!                                               almost JSON, their documents
 //! output, color, target, rewrite, signals       standard output, colours, files that appear whole or are rewritten, signals
-//! memory, limits, dialect, format, durations, window, wait, store_args   how much memory there is; options of several commands
+//! memory, limits, dialect, format, from, durations, window, wait, store_args   how much memory there is; options of several commands
 //! man                                           the manual pages
 //! validate, fmt, get, edit, diff, ingest, store, convert, describe, query, bench, serve   a command each
 //! args                                          the arguments and the help

@@ -115,8 +115,8 @@ fn what_is_too_long_is_not_kept() {
     let Err(Failure::Source(fault)) = source.send_record(&mut out) else { panic!("it is too long") };
     assert_eq!(fault.kind(), ErrorKind::Size);
     let bad = source.bad_row(&fault).unwrap().unwrap();
-    assert_eq!((bad.place.line, bad.place.offset, bad.raw.len()), (2, 8, 101));
-    assert_eq!(bad.message, "longer than the limit at line 2 column 1 (byte 8)");
+    assert_eq!((bad.place.line, bad.place.offset, bad.raw.len()), (2, 7, 101));
+    assert_eq!(bad.message, "longer than the limit at line 2 column 1 (byte 7)");
     assert!(source.send_record(&mut out).unwrap());
     let Err(Failure::Source(fault)) = source.send_record(&mut out) else { panic!("it is too long") };
     assert_eq!(fault.place().line, 4);
