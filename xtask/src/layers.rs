@@ -21,7 +21,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
         name: "jird-formats",
-        order: "panics detached cell encoding columns fields rows error bad_value csv arrow parquet sqlite recover lenient files remote",
+        order: "panics detached cell encoding columns fields rows error bad_value csv arrow parquet sqlite recover files lenient remote",
     },
     Layers {
         name: "jird-store",

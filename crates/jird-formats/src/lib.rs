@@ -26,8 +26,8 @@
 //! arrow      files that hold columns, and Arrow IPC - ColumnSource, ColumnSink
 //! parquet    Parquet, as another such file
 //! recover    going on after a bad record
-//! lenient    comments, JSON5 and other text that is almost JSON, as a source - LenientSource
 //! files      opening files, compression, bad records, copies of pipes - Compression, OnError, Spool
+//! lenient    comments, JSON5 and other text that is almost JSON, as a source - LenientSource
 //! remote     objects of S3, Google and Azure, and files of web servers, as blocking readers - Remotes, RemoteFile
 //! ```
 //!

@@ -182,7 +182,7 @@ def test_errors_count_records(tmp_path):
     pytest.importorskip("pyarrow", reason="skipped: pyarrow")
     for source in (path, text, io.BytesIO(text)):
         scan = jird.scan(source, records="/x/*", columns=["a"], types={"a": int})
-        with pytest.raises(Exception, match='record 42: a is "no", which is no i64'):
+        with pytest.raises(Exception, match='record 42: a is "no", not i64'):
             scan.to_arrow()
         scan = jird.scan(path, records="/x/*", columns=["a"], types={"a": int}, on_error="skip")
         assert scan.to_arrow().num_rows == 49 and scan.skipped == 1

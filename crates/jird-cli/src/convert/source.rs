@@ -3,7 +3,7 @@
 use super::columns;
 use super::open::{Opened, Reader, buffered};
 use crate::outcome::BadData;
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird::lenient::Leniency;
 use jird_formats::encoding::{Encoding, stray_mark};
@@ -62,7 +62,7 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
         return Ok(None);
     }
     if reading.leniency != Leniency::STRICT {
-        bail!("{}: {}", opened.name, not_lenient(FileFormat::Sqlite));
+        bail!("{}: {}", opened.name, LenientLayout::refusal(FileFormat::Sqlite));
     }
     if opened.is_remote() {
         bail!("{}: a database is read from a file of this machine; copy it here first", opened.name);
@@ -171,12 +171,8 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
 /// A JSON text that need not be strict: lines, or one document.
 fn lenient(named: Option<FileFormat>, opened: &mut Opened, reading: &Reading) -> Result<Content> {
     let text = opened.read()?;
-    let binary = FileFormat::of_bytes(&text.start).filter(|format| format.is_binary());
-    let layout = match binary.or(named) {
-        Some(FileFormat::Ndjson) => LenientLayout::Lines,
-        None | Some(FileFormat::Json) => LenientLayout::of_start(&text.start, reading.leniency),
-        Some(other) => bail!("{}: {}", opened.name, not_lenient(other)),
-    };
+    let layout = LenientLayout::of_file(named, &text.start, reading.leniency);
+    let layout = layout.map_err(|refusal| anyhow!("{}: {refusal}", opened.name))?;
     if let Some(encoding) = text.encoding() {
         return Err(wrong_encoding(&opened.name, encoding));
     }
@@ -186,11 +182,6 @@ fn lenient(named: Option<FileFormat>, opened: &mut Opened, reading: &Reading) ->
         Some(pattern) => source.records(pattern.clone()),
         None => source,
     })))
-}
-
-/// What is said of an input in another format than JSON, if other notations of JSON are allowed.
-fn not_lenient(format: FileFormat) -> String {
-    format!("it is read as {}: --from json5, --from jsonc and --allow are for JSON", format.name())
 }
 
 fn wrong_encoding(name: &str, encoding: Encoding) -> Error {

@@ -42,8 +42,8 @@ impl Begin {
     }
 }
 
-/// Cuts a text into its documents, which are not checked: what is no document comes as one that no parser accepts. Linear;
-/// the longest document is in memory.
+/// Cuts a text into its documents. It does not check them: broken text is passed on, for the parser to refuse. Linear; the
+/// longest document is in memory.
 #[derive(Debug)]
 pub(crate) struct Cutter<R> {
     text: R,

@@ -4,7 +4,7 @@
 mod cost;
 #[cfg(feature = "schema")]
 mod schema;
-/// Without the feature, there is no schema.
+/// What stands for a schema in a build without the feature.
 #[cfg(not(feature = "schema"))]
 mod schema {
     use super::wrong::Breach;

@@ -1,5 +1,7 @@
 //! Whether each line of a text is a document of its own.
 
+#[cfg(feature = "files")]
+use crate::files::FileFormat;
 use jird::lenient::{Leniency, to_strict};
 
 /// How documents stand in a text.
@@ -12,6 +14,26 @@ pub enum LenientLayout {
 }
 
 impl LenientLayout {
+    /// The layout of a file that begins with `start`: that of the format that the user or its name says, or else
+    /// [what it looks like](Self::of_start).
+    ///
+    /// # Errors
+    /// If the file is in another format than JSON: a message for people, to follow its name.
+    #[cfg(feature = "files")]
+    pub fn of_file(named: Option<FileFormat>, start: &[u8], leniency: Leniency) -> Result<Self, String> {
+        match FileFormat::of_bytes(start).filter(|format| format.is_binary()).or(named) {
+            Some(FileFormat::Ndjson) => Ok(Self::Lines),
+            None | Some(FileFormat::Json) => Ok(Self::of_start(start, leniency)),
+            Some(other) => Err(Self::refusal(other)),
+        }
+    }
+
+    /// Why a file in another format than JSON is refused, to follow its name.
+    #[cfg(feature = "files")]
+    pub fn refusal(format: FileFormat) -> String {
+        format!("it is read as {}: --from json5, --from jsonc and --allow are for JSON", format.name())
+    }
+
     /// The layout of a text that begins with `start`. The first line that is not blank or a comment decides: if it is a
     /// document by itself, and more follows, the text is lines. A text that is an array in one line is a document.
     ///

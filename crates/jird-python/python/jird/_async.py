@@ -34,7 +34,7 @@ def scan_async(source, *, records=None, columns=None, where=None, type=None, on_
     if not hasattr(source, "__aiter__"):
         if hasattr(source, "aiter_bytes"):
             raise TypeError(f"{name} is scanned by its chunks: pass its aiter_bytes()")
-        words = "is not asynchronous: it is no asynchronous iterable of bytes, and has no coroutine `read`"
+        words = "is neither an asynchronous iterable of bytes nor an object with a coroutine `read`"
         raise TypeError(f"{name} {words}; jird.scan reads files and iterables")
     chunks = source.__aiter__()
     return AsyncScan(records, name, chunks.__anext__, chunks)

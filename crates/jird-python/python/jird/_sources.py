@@ -159,7 +159,7 @@ def _of_iterable(source):
     if isinstance(first, (str, os.PathLike)):
         return itertools.chain([first], items)
     name = name_of(source)
-    giver = f"{name}, which is no file and no list of paths,"
+    giver = f"{name}, which is neither a file nor a list of paths,"
     first = bytes_of(first, giver)
     if isinstance(source, (list, tuple)):
         return Chunks(name, lambda: (bytes_of(chunk, giver) for chunk in source), is_once=False)

@@ -78,7 +78,7 @@ impl Feed {
         self.then(rows, pushed)
     }
 
-    /// There is no more.
+    /// Ends the text, and gives the records that are left.
     pub(super) fn finish(&mut self) -> Option<Rows> {
         let Some((mut records, mut start)) = self.documents.take() else { return self.finish_lines() };
         if !self.is_begun
@@ -174,7 +174,7 @@ impl Feed {
 /// Replaces a byte order mark at the start of a text with blanks.
 ///
 /// # Errors
-/// If it is no text in UTF-8, but compressed or in another encoding.
+/// If the text is compressed, or in another encoding than UTF-8.
 fn begin(text: &mut [u8]) -> io::Result<()> {
     let compressed = Compression::of_bytes(text).name().or_else(|| Compression::foreign(None, text));
     if let Some(compressor) = compressed {

@@ -90,8 +90,8 @@ impl ScanIter {
         }
     }
 
-    /// Takes bytes of which the records are wanted next, of an iteration that [`Scan::feed`](super::Scan) has begun. Ask
-    /// for all records before the next push.
+    /// Takes the next bytes, in an iteration that [`Scan::feed`](super::Scan) began. Ask for all of their records before
+    /// the next push.
     fn _push(&self, py: Python<'_>, bytes: Bound<'_, PyBytes>) -> PyResult<()> {
         let mut state = self.state()?;
         let State { source, rows, place, index, is_over, .. } = &mut *state;
@@ -119,7 +119,7 @@ impl ScanIter {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // Its own thread has it while it runs, and then it is no garbage.
+        // While its own thread runs it, it is in use.
         match self.state.try_lock() {
             Ok(state) => state.source.chunks().map_or(Ok(()), |chunks| chunks.traverse(|held| visit.call(held))),
             Err(_) => Ok(()),

@@ -29,8 +29,7 @@ pub(super) enum Kind {
     Struct(Arc<[(String, Kind)]>),
 }
 
-/// The extension type of Arrow for JSON texts, and its parameters, of which it has none ("Canonical Extension Types",
-/// JSON).
+/// The extension type of Arrow for JSON texts ("Canonical Extension Types", JSON), which has no parameters.
 const JSON: [(&str, &str); 2] = [("ARROW:extension:name", "arrow.json"), ("ARROW:extension:metadata", "")];
 
 impl Kind {
@@ -86,7 +85,7 @@ impl Kind {
                 let raw = field.raw();
                 let shown = raw.chars().take(40).collect::<String>();
                 let more = if shown.len() < raw.len() { "…" } else { "" };
-                Some(format!("{name} is {shown}{more}, which is no {kind}"))
+                Some(format!("{name} is {shown}{more}, not {kind}"))
             }
         }
     }
@@ -240,7 +239,7 @@ impl Nested {
             (Within::Struct { columns, places, had, .. }, ValueKind::Object) => {
                 had.fill(false);
                 for (key, value) in value.entries() {
-                    // Keys that nobody has asked for are left out. Of a repeated key, the first value counts.
+                    // Keys that are not wanted are left out. Of a repeated key, the first value counts.
                     if let Some(&place) = key.as_str().and_then(|key| places.get(&*key))
                         && !core::mem::replace(&mut had[place], true)
                     {

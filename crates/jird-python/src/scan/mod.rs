@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! condition  `where`: conditions as in SQL
-//! input      input files, none of which is a database; texts that are kept
+//! input      input files, without databases; texts that are kept
 //! files      files of lines, cut into parts that threads read
 //! records    records within documents, as lines
 //! failure    what ends a scan

@@ -42,19 +42,11 @@ pub(super) const NO_LENIENT_STORE: &str =
 /// the text.
 fn lenient(path: &Path, reading: &Reading, text: &Text, leniency: Leniency) -> Result<Layout, Refusal> {
     let named = reading.from.or(FileFormat::of_own_name(plain_name(path)));
-    let format = FileFormat::of_bytes(&text.start).filter(|format| format.is_binary()).or(named);
-    let lines = match format {
-        Some(FileFormat::Ndjson) => true,
-        None | Some(FileFormat::Json) => LenientLayout::of_start(&text.start, leniency) == LenientLayout::Lines,
-        Some(other) => {
-            let words = format!("it is read as {}: --from json5, --from jsonc and --allow are for JSON", other.name());
-            return Err(words.into());
-        }
+    let format = match LenientLayout::of_file(named, &text.start, leniency)? {
+        LenientLayout::Lines => FileFormat::Ndjson,
+        LenientLayout::Document => FileFormat::Json,
     };
-    match text.encoding() {
-        Some(encoding) => Err(Refusal::Encoding(encoding)),
-        None => Ok(Layout::Table(if lines { FileFormat::Ndjson } else { FileFormat::Json })),
-    }
+    text.encoding().map_or(Ok(Layout::Table(format)), |encoding| Err(Refusal::Encoding(encoding)))
 }
 
 /// The layout of a text that begins with `start`.

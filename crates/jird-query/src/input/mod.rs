@@ -22,6 +22,7 @@ mod listed;
 mod local;
 mod named;
 mod pipes;
+mod progress;
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 mod remote;
 mod store;
@@ -50,6 +51,7 @@ use jird_formats::files::{
 use jird_formats::{Dialect, DialectChoice, LenientLayout, LenientOptions};
 use jird_store::Window;
 pub(crate) use pipes::Pipes;
+pub use progress::Progress;
 pub use remote::Remotes;
 use remote::{AnyFile, RemoteFile};
 use std::borrow::Cow;
@@ -57,7 +59,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use store::{BlockSelection, StorePart, StoreReads, StoreText, TakeCells};
 use table::TableFile;
@@ -84,34 +86,6 @@ pub(crate) struct Reading {
     /// Of URLs: how they are read.
     #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "no URL is read"))]
     pub(crate) remotes: Remotes,
-}
-
-/// How much was read. Other threads can show it while a query runs.
-#[derive(Debug, Default)]
-pub struct Progress {
-    read: AtomicU64,
-    total: AtomicU64,
-}
-
-impl Progress {
-    /// The number of bytes read so far, before decompression.
-    pub fn read(&self) -> u64 {
-        self.read.load(Relaxed)
-    }
-
-    /// The number of bytes that will be read, once it is known. A file that is read twice counts twice. Zero if the
-    /// total is unknown.
-    pub fn total(&self) -> u64 {
-        self.total.load(Relaxed)
-    }
-
-    pub(crate) fn add(&self, bytes: u64) {
-        self.read.fetch_add(bytes, Relaxed);
-    }
-
-    pub(crate) fn expect(&self, bytes: u64) {
-        self.total.fetch_add(bytes, Relaxed);
-    }
 }
 
 /// Several files as one table, in order.

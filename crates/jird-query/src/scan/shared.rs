@@ -85,7 +85,7 @@ impl ColumnSpec {
         if value.len() < field.raw().len() {
             value.push('…');
         }
-        format!("{:#} is {value}, which is no {}", self.path, self.kind)
+        format!("{:#} is {value}, not {}", self.path, self.kind)
     }
 }
 

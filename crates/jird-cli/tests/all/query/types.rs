@@ -159,7 +159,7 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     assert_eq!(run(&["select sum(id) as s"], "{\"id\":1}\n{\"id\":41}\n").0, "{\"s\":42}\n");
     let (out, said, code) = run(&["select sum(id) as s", "e.ndjson"], "");
     let advice = "`--on-error skip` leaves bad records out, `--on-error quarantine=FILE` sets them aside\n";
-    let expected = format!("jird: e.ndjson:3: /u/n is 7, which is no text\n{advice}");
+    let expected = format!("jird: e.ndjson:3: /u/n is 7, not text\n{advice}");
     assert_eq!((&*out, said, code), ("", expected, 1));
     // An array that is not closed is not a bad record: it cannot be skipped.
     let (_, said, code) = run(&["select id", "-"], "[{\"id\":1},{\"id\":2");
@@ -169,10 +169,7 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     let (out, said, code) =
         run(&["select sum(id) as s, count(*) as n", "e.ndjson", "--on-error", "quarantine=bad"], "");
     assert_eq!((out.as_str(), code), ("{\"s\":7,\"n\":4}\n", 1), "{said}");
-    assert!(
-        said.contains("1 bad record left out, the first: e.ndjson: /u/n is 7, which is no text, at line 3"),
-        "{said}"
-    );
+    assert!(said.contains("1 bad record left out, the first: e.ndjson: /u/n is 7, not text, at line 3"), "{said}");
     assert!(
         folder.text("bad").starts_with("{\"file\":\"e.ndjson\",\"line\":3,")
             && folder.text("bad").contains("\"kind\":\"type\"")
@@ -298,7 +295,7 @@ fn a_guess_beside_a_schema_hides_no_bad_record() {
     let sql = "select sum(id) as s, sum(ms) as t";
     let (printed, said, code) = folder.query(&["--schema", "s.json", sql, "e.ndjson"], b"");
     assert_eq!((&*printed, code), ("", 1));
-    assert!(said.contains("e.ndjson:2") && said.contains("/id is \"x\", which is no u64"), "{said}");
+    assert!(said.contains("e.ndjson:2") && said.contains("/id is \"x\", not u64"), "{said}");
     for (format, expected) in [("csv", "s,t\n1,5\n"), ("ndjson", "{\"s\":1,\"t\":5}\n")] {
         let sql = "select sum(id) as s, sum(ms) as t from (select ms, case when ms < 3 then number(id) end as id from stream) x";
         let (printed, said, code) = folder.query(&["--format", format, sql, "e.ndjson"], b"");

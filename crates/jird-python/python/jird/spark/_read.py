@@ -237,7 +237,7 @@ class _Scan:
             shown = value[:40] + ("…" if len(value) > 40 else "")
             offset = offsets[row].as_py() + base
             line, raw = _line(chunk, offset)
-            message = f"{column.name} is {shown}, which is no {column.words}" + (f": {words}" if words else "")
+            message = f"{column.name} is {shown}, not {column.words}" + (f": {words}" if words else "")
             place = f"line {line}" if line else f"byte {offset} of the text"
             if not self.options.skips_bad:
                 raise ValueError(f"{chunk.name}, {place}: {message}")
