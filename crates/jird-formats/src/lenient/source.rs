@@ -130,13 +130,11 @@ impl<R: Read> LenientSource<R> {
 
     /// Begins to send the records of a document.
     fn open(&mut self) -> Result<(), LenientFault> {
-        let is_none = self.layout == LenientLayout::Lines && is_blank(&self.raw, self.options.leniency);
-        if is_none {
-            return Ok(());
-        }
         let text = if self.layout == LenientLayout::Lines { without_end(&self.raw) } else { &self.raw };
         let strict = match strict(text, self.options, self.begin) {
             Ok(strict) => strict.into_owned(),
+            // Nothing, or nothing but comments.
+            Err(_) if is_blank(&self.raw, self.options.leniency) => return Ok(()),
             Err(fault) => {
                 self.next.record += 1;
                 return Err(fault);

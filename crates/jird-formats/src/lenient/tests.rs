@@ -75,7 +75,10 @@ fn a_document_is_one_record_or_an_array_of_them() {
     assert_eq!(in_pieces(text, LenientLayout::Document, None).0, "\r\r{\"a\":1}\n\r{\"a\":2}\n");
     assert_eq!(in_pieces("{\n a: [1,]\n}\n", LenientLayout::Document, None).0, "{\"a\":[1]}\n");
     assert_eq!(in_pieces("{\n a: [1,\n2]\n}\n", LenientLayout::Document, Some("/a/*")).0, "\r1\n\r2\n");
-    assert_eq!(in_pieces("", LenientLayout::Document, None).0, "");
+    for nothing in ["", " \n", "// none\n/* at all */"] {
+        let (sent, bad, fault) = in_pieces(nothing, LenientLayout::Document, None);
+        assert!(sent.is_empty() && bad.is_empty() && fault.is_none(), "{nothing:?}");
+    }
 }
 
 #[test]

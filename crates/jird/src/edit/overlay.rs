@@ -107,17 +107,14 @@ impl Overlay<'_> {
         }
         let container = self.open_at(place).ok_or_else(|| scalar(last))?;
         match &self.open[container] {
-            Edits::Array(array) => {
-                let index = last.new_index(array.len())?;
-                let is_put = placing == Placing::Replace && index < array.len();
-                Ok(if is_put {
+            Edits::Array(array) => Ok(match placing {
+                Placing::Insert => Target::Insert(container, last.new_index(array.len())?),
+                Placing::Replace if last.is_end() => Target::Insert(container, array.len()),
+                Placing::Replace => {
+                    let index = last.index(array.len()).map_err(|error| no_element(last, &error))?;
                     Target::Put(Location::Element(container, index))
-                } else if placing == Placing::Insert || last.is_end() {
-                    Target::Insert(container, index)
-                } else {
-                    return Err(last.index(array.len()).unwrap_err());
-                })
-            }
+                }
+            }),
             Edits::Object(object) => {
                 let key = last.key();
                 match object.find(&self.texts, &key) {
@@ -257,6 +254,13 @@ fn scalar(step: PointerStep<'_>) -> EditError {
     let above = step.pointer.rfind('/').map_or("", |at| &step.pointer[..at]);
     let words = format!("the value at {} is neither an object nor an array", named(above));
     EditError::new(EditErrorKind::Scalar, words)
+}
+
+/// Why no element can be set there, and where a new one comes.
+#[cold]
+fn no_element(step: PointerStep<'_>, error: &EditError) -> EditError {
+    let above = step.pointer.rfind('/').map_or("", |at| &step.pointer[..at]);
+    EditError::new(error.kind(), format!("{error}; {}/- is the place of a new one", shown(above)))
 }
 
 #[cold]

@@ -299,7 +299,7 @@ fn what_cannot_be_edited_is_refused_and_named() {
     check(
         refused(&|document| document.set("/a/2", 1)),
         Index,
-        "set /a/2: /a/2 is beyond the end of an array with 2 elements",
+        "set /a/2: /a/2 is beyond the end of an array with 2 elements; /a/- is the place of a new one",
     );
     check(
         refused(&|document| document.set("/b/c/x", 1)),
