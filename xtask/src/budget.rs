@@ -1,11 +1,10 @@
 //! What a cold build of the program costs, what comes out of it, and how it starts, compared with `xtask/budget.txt`.
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::house::House;
-use crate::step::{Log, Outcome};
+use crate::step::{Log, Outcome, children_cpu_seconds};
 
 const BUDGET: &str = include_str!("../budget.txt");
 
@@ -58,15 +57,6 @@ fn judge(found: &[(&str, f64)], log: &mut Log) -> bool {
 fn limit(name: &str) -> Option<f64> {
     let line = BUDGET.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     line.split_whitespace().next()?.parse().ok()
-}
-
-/// The processor time that all child processes have taken that have ended, in seconds.
-fn children_cpu_seconds() -> Option<f64> {
-    let stat = fs::read_to_string(Path::new("/proc/self/stat")).ok()?;
-    // The name of the program, in brackets, may have blanks. The fields after it are counted from the third.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: f64 = fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?;
-    Some(ticks / 100.0)
 }
 
 /// The median of some starts of a program, in milliseconds.

@@ -13,6 +13,8 @@ struct Finished {
     name: &'static str,
     outcome: Outcome,
     time: Duration,
+    /// The processor time of its commands, in seconds.
+    cpu: f64,
     tests: Counts,
     skips: Vec<String>,
 }
@@ -53,21 +55,21 @@ fn run_step(house: &House, step: &Step) -> Finished {
     // The output of a run that is killed shows which steps were running.
     println!("{:<18} …", step.name);
     let start = Instant::now();
-    let (outcome, text, path) = match Log::create(house, step.name) {
-        Ok(mut log) => ((step.run)(house, &mut log), log.text(), log.path),
-        Err(error) => (Outcome::Failed, format!("{}: {error}\n", house.target.display()), house.target.clone()),
+    let (outcome, text, path, cpu) = match Log::create(house, step.name) {
+        Ok(mut log) => ((step.run)(house, &mut log), log.text(), log.path, log.cpu),
+        Err(error) => (Outcome::Failed, format!("{}: {error}\n", house.target.display()), house.target.clone(), 0.0),
     };
     if house.is_tidy {
         // What cannot be removed costs only disk space.
         step.folders.iter().for_each(|folder| drop(fs::remove_dir_all(house.target.join(folder))));
     }
-    let done =
-        Finished { name: step.name, outcome, time: start.elapsed(), tests: Counts::of(&text), skips: skips(&text) };
+    let (time, tests, skips) = (start.elapsed(), Counts::of(&text), skips(&text));
+    let done = Finished { name: step.name, outcome, time, cpu, tests, skips };
     let why = match done.outcome {
         Outcome::Failed => format!("{}    the whole log: {}\n\n", why(&text), path.display()),
         _ => String::new(),
     };
-    print!("{:<18} {} ({:.1} s)\n{why}", done.name, done.word(), done.time.as_secs_f64());
+    print!("{:<18} {} ({:.1} s, {:.0} s of CPU)\n{why}", done.name, done.word(), done.time.as_secs_f64(), done.cpu);
     done
 }
 
@@ -108,10 +110,11 @@ impl Finished {
 }
 
 fn conclude(house: &House, done: &[Finished]) -> ExitCode {
-    println!("\n{:<18} {:<8} {:>8} {:>8} {:>8}", "step", "result", "seconds", "passed", "failed");
+    println!("\n{:<18} {:<8} {:>8} {:>8} {:>8} {:>8}", "step", "result", "seconds", "CPU", "passed", "failed");
     for step in done {
         let Counts { passed, failed } = step.counts();
-        println!("{:<18} {:<8} {:>8.1} {passed:>8} {failed:>8}", step.name, step.word(), step.time.as_secs_f64());
+        let (name, word, time, cpu) = (step.name, step.word(), step.time.as_secs_f64(), step.cpu);
+        println!("{name:<18} {word:<8} {time:>8.1} {cpu:>8.1} {passed:>8} {failed:>8}");
     }
     let avoidable: Vec<String> = done.iter().flat_map(Finished::avoidable).collect();
     let unavoidable: Vec<String> = done.iter().filter_map(Finished::unavoidable).collect();

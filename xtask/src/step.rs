@@ -2,7 +2,10 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
 
 use crate::house::House;
 
@@ -71,6 +74,8 @@ impl From<bool> for Outcome {
 /// The log that a step's commands write to.
 pub(crate) struct Log {
     pub(crate) path: PathBuf,
+    /// The processor time that its commands have taken, in seconds.
+    pub(crate) cpu: f64,
 }
 
 impl Log {
@@ -79,7 +84,7 @@ impl Log {
         fs::create_dir_all(&folder)?;
         let path = folder.join(name.replace(' ', "-")).with_extension("log");
         File::create(&path)?;
-        Ok(Self { path })
+        Ok(Self { path, cpu: 0.0 })
     }
 
     /// Runs `command` to its end. Returns false if it failed or could not be started.
@@ -87,7 +92,9 @@ impl Log {
         self.say(&format!("$ {command:?}"));
         let outcome = self.append().and_then(|log| {
             let copy = log.try_clone()?;
-            command.stdout(Stdio::from(log)).stderr(Stdio::from(copy)).status()
+            let (status, cpu) = wait(&mut command.stdout(Stdio::from(log)).stderr(Stdio::from(copy)).spawn()?)?;
+            self.cpu += cpu;
+            Ok(status)
         });
         match outcome {
             Ok(status) if status.success() => true,
@@ -128,6 +135,33 @@ impl Log {
     fn append(&self) -> io::Result<File> {
         File::options().append(true).open(&self.path)
     }
+}
+
+/// Waits until the process ends. Says how it ended, and how many seconds of processor time it took with all that it
+/// started.
+fn wait(child: &mut Child) -> io::Result<(ExitStatus, f64)> {
+    /// The system adds up the time of all children of this program, each when its end is seen: one at a time.
+    static SEEING: Mutex<()> = Mutex::new(());
+    loop {
+        {
+            let _one = SEEING.lock();
+            let before = children_cpu_seconds();
+            if let Some(status) = child.try_wait()? {
+                return Ok((status, children_cpu_seconds().zip(before).map_or(0.0, |(after, before)| after - before)));
+            }
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The processor time that all child processes have taken that have ended, in seconds; `None` where the system does not
+/// tell.
+pub(crate) fn children_cpu_seconds() -> Option<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, in brackets, may have blanks. The fields after it are counted from the third.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: f64 = fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?;
+    Some(ticks / 100.0)
 }
 
 fn read(path: &Path) -> String {
@@ -199,6 +233,18 @@ pub(crate) fn why(log: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_command_costs_what_it_and_its_children_take() {
+        let mut busy = Command::new("sh");
+        busy.args(["-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'"]);
+        let mut idle = Command::new("sh");
+        let (status, cpu) = wait(&mut busy.spawn().unwrap()).unwrap();
+        assert!(status.success() && cpu > 0.02, "{cpu}");
+        let (status, cpu) = wait(&mut idle.args(["-c", "sleep 0.1; exit 3"]).spawn().unwrap()).unwrap();
+        assert!(status.code() == Some(3) && cpu < 0.05, "{cpu}");
+    }
 
     const LOG: &str = "\
 running 2 tests

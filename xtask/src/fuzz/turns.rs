@@ -172,7 +172,7 @@ mod tests {
     fn all_turns(wanted: u64, mut run: impl FnMut(&str, Pace) -> (u64, End)) -> (Vec<String>, Tally, Outcome) {
         let folder = std::env::temp_dir().join(format!("turns-{}-{wanted}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for the tally");
-        let mut log = Log { path: folder.join("log") };
+        let mut log = Log { path: folder.join("log"), cpu: 0.0 };
         std::fs::write(&log.path, "").expect("a log");
         let path = folder.join("TALLY.md");
         let mut turns = Turns {
