@@ -10,7 +10,7 @@ use crate::packages;
 use crate::platforms;
 use crate::python;
 use crate::step::{Log, Outcome, Step};
-use crate::test::{aarch64, both, missing_for_narrow, narrow_tests};
+use crate::test::{aarch64, both, narrow};
 
 /// How long to fuzz each target, unless an option says otherwise.
 pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
@@ -55,12 +55,9 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             |house, log| growth::run(house, log, growth::Amount::All),
         ),
         Step::new("aarch64", "all tests of the engine on an emulated aarch64", |house, log| {
-            aarch64(house, log, &["--lib", "--test", "all", "--test", "exhaustive"])
+            aarch64(house, log, &["--lib", "--test", "all", "--test", "exhaustive", "--test", "miri"])
         }),
-        Step::new("narrow", "all tests of the engine on 32 bits", |house, log| match missing_for_narrow(house) {
-            Some(missing) => Outcome::Skipped(missing),
-            None => narrow_tests(house, log, &["--lib", "--test", "all", "--test", "miri"]),
-        }),
+        Step::new("narrow", "all tests of the engine on 32 bits, on i686", narrow),
         Step::new("fuzz", "every fuzz target for minutes, or up to a number of executions", move |house, log| {
             fuzz::run(house, log, fuzzing)
         }),

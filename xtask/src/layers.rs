@@ -33,7 +33,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "system progress outcome remote input format lenient from documents output color target rewrite signals memory limits dialect durations window wait store_args man validate fmt get edit diff ingest store convert describe query bench serve args cluster bin",
+        order: "system progress outcome remote input format lenient from documents output color target rewrite signals memory limits dialect durations window wait store_args condition man validate fmt get edit diff ingest store convert describe query bench serve args cluster bin",
     },
 ];
 

@@ -50,34 +50,19 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .long()
         .in_company()
         .alone_in(&["fuzz"]),
-        Step::new(
-            "aarch64",
-            "every public way into the engine, and its kernels, on an emulated aarch64",
-            |house, log| aarch64(house, log, &["--lib", "--test", "miri"]),
-        )
+        Step::new("aarch64", "every public way into the engine, with NEON, on an emulated aarch64", |house, log| {
+            aarch64(house, log, &["--test", "miri"])
+        })
         .long()
         .in_company()
         .alone_in(&["aarch64"]),
         Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints).in_company(),
-        checked().long().in_company().alone_in(&["checked"]),
-        Step::new(
-            "growth",
-            "no way into jird takes more than linear time, in instructions: a third of the cases",
-            |house, log| growth::run(house, log, growth::Amount::Part),
-        )
-        .long()
-        .in_company()
-        .alone_in(&["profiling"]),
         Step::new("doctests", "the examples in the documentation", |house, log| {
             let engine = log.run_tests(&mut house.cargo(["test", "--package", "jird", "--doc"]));
             let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
             both(engine, others)
         })
         .in_company(),
-        Step::new("narrow", "every public way into the engine on 32 bits, on i686", narrow)
-            .long()
-            .in_company()
-            .alone_in(&["narrow"]),
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
             let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
             command.arg(house.target.join("limits")).args(QUICK_CHECKS);
@@ -91,6 +76,13 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
     steps.extend([
         assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
         public::step().in_company(),
+        Step::new(
+            "growth",
+            "no way into jird takes more than linear time, in instructions: a third of the cases",
+            |house, log| growth::run(house, log, growth::Amount::Part),
+        )
+        .long()
+        .in_company(),
         // Some of these compare times.
         Step::new("tests", "unit and integration tests of the workspace", tests),
         python::step().long(),
@@ -177,7 +169,7 @@ fn all_tests(house: &House) -> [Command; 3] {
     let mut rest = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
     rest.args(others(house));
     let mut digits = house.cargo(["test", "--package", "jird-serde-json", "--test", "digits"]);
-    digits.args(["--features", "arbitrary_precision"]);
+    digits.args(["--features", "arbitrary_precision", "--config", "profile.dev.package.jird.opt-level=0"]);
     [engine, rest, digits]
 }
 
@@ -252,8 +244,8 @@ fn checked() -> Step {
     })
 }
 
-/// Every public way into the engine, and complete token strings: what builds with other flags run. All of the engine's tests
-/// take minutes to compile: `deep` runs them.
+/// Every public way into the engine, and complete token strings. All of the engine's tests take minutes to compile: `deep`
+/// runs them.
 const EVERY_WAY: [&str; 4] = ["--test", "exhaustive", "--test", "miri"];
 
 /// Cross-compiles with the tools that `aarch64.sh` installed, and runs these tests under qemu.
@@ -287,17 +279,12 @@ pub(crate) const QUICK_CHECKS: [&str; 2] = ["--config", "profile.dev.package.che
 /// What a `usize` of 32 bits is tested with.
 const NARROW: &str = "i686-unknown-linux-gnu";
 
-/// Runs the tests that Miri runs: every public way in, with small texts. All of the engine's tests take minutes to compile:
-/// `cargo xtask deep narrow`.
-fn narrow(house: &House, log: &mut Log) -> Outcome {
+/// Runs all tests of the engine on 32 bits. WebAssembly has 32, too, and its step runs for every change.
+pub(crate) fn narrow(house: &House, log: &mut Log) -> Outcome {
     if let Some(missing) = missing_for_narrow(house) {
         return Outcome::Skipped(missing);
     }
-    narrow_tests(house, log, &["--test", "miri"])
-}
-
-/// Runs these tests of the engine on 32 bits.
-pub(crate) fn narrow_tests(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
+    let tests = ["--lib", "--test", "all", "--test", "miri"];
     let mut command = house.cargo(["test", "--package", "jird", "--target", NARROW]);
     command.args(QUICK_CHECKS).args(tests).arg("--target-dir").arg(house.target.join("narrow"));
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
@@ -305,7 +292,7 @@ pub(crate) fn narrow_tests(house: &House, log: &mut Log, tests: &[&str]) -> Outc
 }
 
 /// What is not installed.
-pub(crate) fn missing_for_narrow(house: &House) -> Option<String> {
+fn missing_for_narrow(house: &House) -> Option<String> {
     if !house.has_target(NARROW) {
         return Some(format!("rustup target add {NARROW}"));
     }

@@ -124,10 +124,7 @@ impl Absent {
     /// Says where the command can be had. `what` it needs is in the `feature`.
     pub(crate) fn run(self, what: &str, feature: &str) -> anyhow::Result<Outcome> {
         drop(self.arguments);
-        anyhow::bail!(
-            "{what} is not in this program, which was built without the feature `{feature}`; `cargo install jird-cli` \
-             and, in Python, pip install 'jird[query]' bring one with it"
-        )
+        Err(crate::outcome::absent(what, feature))
     }
 }
 

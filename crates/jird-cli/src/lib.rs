@@ -13,7 +13,7 @@
 //! progress, outcome, remote, input, lenient, documents   the progress line, exit codes, URLs, inputs, notations that are
 //!                                               almost JSON, their documents
 //! output, color, target, rewrite, signals       standard output, colours, files that appear whole or are rewritten, signals
-//! memory, limits, dialect, format, from, durations, window, wait, store_args   how much memory there is; options of several commands
+//! memory, limits, dialect, format, from, durations, window, wait, store_args, condition   how much memory there is; options of several commands
 //! man                                           the manual pages
 //! validate, fmt, get, edit, diff, ingest, store, convert, describe, query, bench, serve   a command each
 //! args                                          the arguments and the help
@@ -28,6 +28,8 @@ mod bench;
 pub mod cluster;
 mod color;
 #[cfg(feature = "convert")]
+mod condition;
+#[cfg(feature = "convert")]
 mod convert;
 #[cfg(feature = "convert")]
 mod describe;
@@ -41,7 +43,7 @@ mod edit;
 mod fmt;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod format;
-#[cfg(feature = "query")]
+#[cfg(any(feature = "convert", feature = "query"))]
 mod from;
 mod get;
 #[cfg(feature = "convert")]

@@ -49,6 +49,15 @@ impl Outcome {
     }
 }
 
+/// The error of what this program lacks: where it can be had. `what` it is is in the `feature`.
+#[cfg(not(all(feature = "query", feature = "convert", feature = "serve")))]
+pub(crate) fn absent(what: &str, feature: &str) -> anyhow::Error {
+    anyhow::anyhow!(
+        "{what} is not in this program, which was built without the feature `{feature}`; `cargo install jird-cli` and, \
+         in Python, pip install 'jird[query]' bring one with it"
+    )
+}
+
 /// An error with this message: the data was not as asked.
 #[derive(Debug)]
 pub(crate) struct BadData(pub(crate) String);

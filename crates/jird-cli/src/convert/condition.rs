@@ -2,6 +2,7 @@
 
 use super::ConvertArgs;
 use super::source::AnySource;
+use crate::condition;
 use anyhow::{Error, Result};
 use jird::event::filter::Project;
 use jird::event::{Failure, Pattern, Sink, Source};
@@ -20,7 +21,7 @@ pub(super) struct WhereFilter {
 impl WhereFilter {
     /// Builds the condition; `None` without `--where`.
     pub(super) fn new(args: &ConvertArgs) -> Result<Option<Self>> {
-        let Some(condition) = written(args)? else { return Ok(None) };
+        let Some(condition) = args.condition.as_deref().map(condition::read).transpose()? else { return Ok(None) };
         let columns = selected(args).and_then(|selected| {
             let looked_at = condition.paths().iter().map(|path| match path.steps().first() {
                 Some(Step::Key(key)) => Some(key.to_string()),
@@ -79,17 +80,6 @@ impl WhereFilter {
             Failure::Sink(error, place) => Failure::Sink(error, place),
         })
     }
-}
-
-#[cfg(feature = "query")]
-fn written(args: &ConvertArgs) -> Result<Option<Condition>> {
-    Ok(args.condition.as_deref().map(jird_query::condition).transpose()?)
-}
-
-#[cfg(not(feature = "query"))]
-#[expect(clippy::unnecessary_wraps, reason = "SQL is read where `query` is built in")]
-fn written(_: &ConvertArgs) -> Result<Option<Condition>> {
-    Ok(None)
 }
 
 /// The top-level keys that `--select` names; `None` if that is all keys.

@@ -92,8 +92,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     select: Vec<String>,
     /// Only records for which this holds, in SQL: Elapsed > 200 and user.name like 'A%'
-    #[cfg(feature = "query")]
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", value_name = "CONDITION", hide = cfg!(not(feature = "query")))]
     condition: Option<String>,
     /// Which values of a JSON document are records, such as /items/* [default: the elements of an array, or the
     /// document]

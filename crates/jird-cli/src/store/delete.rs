@@ -1,6 +1,7 @@
 //! `jird store delete`: deletes the events for which a condition holds.
 
 use super::{counted, summary, told};
+use crate::condition;
 use crate::outcome::{Outcome, report as say};
 use crate::wait::WaitArgs;
 use crate::window::{WindowArgs, now};
@@ -44,7 +45,7 @@ fn note(text: &str) -> Result<String> {
 }
 
 pub(super) fn run(args: &DeleteArgs) -> Result<Outcome> {
-    let condition = jird_query::condition(&args.condition)?;
+    let condition = condition::read(&args.condition)?;
     let window = args.window.window(now())?;
     let store = Store::open(&args.store)?.with_patience(args.wait.patience()?);
     let for_index = jird_store::Condition::new(condition.predicate(), condition.paths());

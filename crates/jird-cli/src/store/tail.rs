@@ -1,5 +1,6 @@
 //! `jird store tail`: prints events as they come.
 
+use crate::condition;
 use crate::outcome::{Outcome, report as say};
 use crate::system;
 use anyhow::{Context, Result};
@@ -32,12 +33,12 @@ pub(super) struct TailArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(..=100_000))]
     lines: u32,
     /// Print only events for which this holds, such as "Elapsed > 200 and Level = 'Error'"
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", value_name = "CONDITION", hide = cfg!(not(feature = "query")))]
     condition: Option<String>,
 }
 
 pub(super) fn run(args: &TailArgs) -> Result<Outcome> {
-    let condition = args.condition.as_deref().map(jird_query::condition).transpose()?;
+    let condition = args.condition.as_deref().map(condition::read).transpose()?;
     let store = Store::open(&args.store)?;
     let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut follower = Follower { sieve: condition.as_ref().map(Sieve::new), out, told: HashSet::new() };
