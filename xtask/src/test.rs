@@ -1,10 +1,9 @@
 //! The checks that must pass for every change.
 //!
 //! DataFusion takes many minutes to compile on two cores. So only a few steps link it, and they share what they build:
-//! `lints` checks it, and `build` compiles it for `tests` and `doctests`. For this reason these steps select the same
-//! packages: a different selection could enable other features of shared dependencies, and everything would be compiled
-//! again. The engine's tests run separately, as in all other steps. The binary is tested in `deep`, in its release
-//! form.
+//! `lints` checks it, and `build` compiles it for `tests`, `doctests` and the kernels. For this reason these steps select the
+//! same packages: a different selection could enable other features of shared dependencies, and everything would be compiled
+//! again, the engine too. The binary is tested in `deep`, in its release form.
 //!
 //! What compares no times runs first, three steps at a time; then what may, each alone.
 use std::process::Command;
@@ -58,9 +57,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .alone_in(&["aarch64"]),
         Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints).in_company(),
         Step::new("doctests", "the examples in the documentation", |house, log| {
-            let engine = log.run_tests(&mut house.cargo(["test", "--package", "jird", "--doc"]));
-            let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
-            both(engine, others)
+            log.run_tests(house.cargo(["test", "--doc"]).args(packages_of(house)))
         })
         .in_company(),
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
@@ -107,9 +104,9 @@ pub(crate) fn short(house: &House) -> Vec<Step> {
     steps(house).into_iter().filter(short).collect()
 }
 
-/// The packages other than the engine that `tests` and `doctests` both select.
-fn others(house: &House) -> Vec<&'static str> {
-    let mut selection = vec!["--workspace", "--exclude", "jird"];
+/// The packages that `tests` and `doctests` both select.
+fn packages_of(house: &House) -> Vec<&'static str> {
+    let mut selection = vec!["--workspace"];
     // Its binaries have a `main` only under cargo-fuzz.
     exclude(house, &mut selection, "jird-fuzz", "fuzz");
     if !has_cpp(house) {
@@ -159,18 +156,19 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
     (all && !few.contains(&false)).into()
 }
 
-/// The engine's tests, those of the other packages, and those of a feature that changes results and that no other package
-/// turns on. The engine's are separate, so that the steps for each kernel find them already built.
-fn all_tests(house: &House) -> [Command; 3] {
-    let mut engine = engine(house);
-    if house.require_all {
-        engine.env("JIRD_EXHAUSTIVE", EXHAUSTIVE);
-    }
-    let mut rest = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
-    rest.args(others(house));
+/// The tests of all packages, and those of a feature that changes results and that no other package turns on.
+fn all_tests(house: &House) -> [Command; 2] {
+    let mut most = most_tests(house);
+    most.env("JIRD_EXHAUSTIVE", if house.require_all { EXHAUSTIVE } else { EXHAUSTIVE_QUICK });
     let mut digits = house.cargo(["test", "--package", "jird-serde-json", "--test", "digits"]);
     digits.args(["--features", "arbitrary_precision", "--config", "profile.dev.package.jird.opt-level=0"]);
-    [engine, rest, digits]
+    [most, digits]
+}
+
+fn most_tests(house: &House) -> Command {
+    let mut command = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
+    command.args(packages_of(house));
+    command
 }
 
 fn build(house: &House, log: &mut Log) -> Outcome {
@@ -179,37 +177,33 @@ fn build(house: &House, log: &mut Log) -> Outcome {
 }
 
 fn tests(house: &House, log: &mut Log) -> Outcome {
-    let [engine, rest, digits] = all_tests(house).map(|mut command| log.run_tests(&mut command));
-    both(both(engine, rest), digits)
+    let [most, digits] = all_tests(house).map(|mut command| log.run_tests(&mut command));
+    both(most, digits)
 }
 
 pub(crate) fn both(one: Outcome, other: Outcome) -> Outcome {
     if one == Outcome::Passed { other } else { one }
 }
 
-/// The engine's tests.
-fn engine(house: &House) -> Command {
-    let mut command = house.cargo(["test", "--package", "jird", "--lib", "--tests", "--examples"]);
-    with_exhaustive(house, &mut command);
-    command
-}
-
 fn with_exhaustive<'c>(house: &House, command: &'c mut Command) -> &'c mut Command {
     command.env("JIRD_EXHAUSTIVE", if house.require_all { EXHAUSTIVE_SLOW } else { EXHAUSTIVE_QUICK })
 }
 
-/// The engine's tests with a kernel. The best kernel of this CPU is the one that `tests` ran them with.
+/// The engine's tests with a kernel, as they were built with all others.
 fn kernel(house: &House, log: &mut Log, name: &str, available: bool) -> Outcome {
     if !available {
         return Outcome::Impossible(format!("this CPU lacks {name}"));
     }
-    let best = if has_avx512() { "avx512" } else { "avx2" };
-    let mut command = engine(house);
-    if name == best && house.require_all {
-        command = house.cargo(["test", "--package", "jird", "--lib", "--test", "miri"]);
+    if name == if has_avx512() { "avx512" } else { "avx2" } {
+        log.say("`tests` ran them with this kernel, the best of this CPU");
+        return Outcome::Passed;
     }
-    log.run_tests(command.env("JIRD_KERNEL", name))
+    let mut command = most_tests(house);
+    log.run_tests(with_exhaustive(house, command.args(ENGINE_ONLY).env("JIRD_KERNEL", name)))
 }
+
+/// Runs the programs of the engine's tests and no others.
+const ENGINE_ONLY: [&str; 2] = ["--config", "target.'cfg(all())'.runner = ['xtask/only.sh', 'crates/jird']"];
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
