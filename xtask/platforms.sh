@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs what `cargo xtask test windows bigendian wasm macos` need to build for other systems and to run the results here:
+# Installs what `cargo xtask deep windows bigendian wasm macos` need to build for other systems and to run the results here:
 # standard libraries by rustup, linkers, Wine, qemu and Node. Debian (bookworm or newer) as root. Run again at any time: what is
 # there stays.
 #
 #   xtask/platforms.sh               installs Wine's folder into ${JIRD_TOOLS:-$HOME/.cache/jird-tools}/wine
+#   xtask/platforms.sh --no-wine     leaves Wine out, which `cargo xtask test` does without
 set -euo pipefail
 
 tools="${JIRD_TOOLS:-$HOME/.cache/jird-tools}/wine"
@@ -11,7 +12,8 @@ tools="${JIRD_TOOLS:-$HOME/.cache/jird-tools}/wine"
 rustup --quiet target add x86_64-pc-windows-gnu s390x-unknown-linux-gnu wasm32-unknown-unknown wasm32-wasip1 \
     aarch64-apple-darwin
 
-packages=(gcc-mingw-w64-x86-64-win32 wine64 gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static)
+packages=(gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static)
+[ "${1:-}" = --no-wine ] || packages+=(gcc-mingw-w64-x86-64-win32 wine64)
 command -v node >/dev/null || packages+=(nodejs)
 missing=()
 for package in "${packages[@]}"; do
@@ -22,6 +24,9 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
+if [ "${1:-}" = --no-wine ]; then
+    exit 0
+fi
 if [ -x "$tools/run" ] && "$tools/run" cmd /c ver >/dev/null 2>&1; then
     echo "platforms: wine is in $tools"
     exit 0

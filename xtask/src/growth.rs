@@ -5,7 +5,7 @@ use crate::step::{Log, Outcome};
 /// How much to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// One case in three.
+    /// One case in five.
     Part,
     /// Every way on every shape; and the commands of the program.
     All,
@@ -25,7 +25,7 @@ pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     if amount == Amount::Part {
         // As it was built for the tests: costs that grow too fast do so in every build.
         let built = house.target.join("debug/growth");
-        return log.run(house.command(&built.to_string_lossy()).args(["--one-in", "3"])).into();
+        return log.run(house.command(&built.to_string_lossy()).args(["--one-in", "5"])).into();
     }
     let libraries = log.run(&mut house.cargo(RUN));
     // In the same target folder, so that the packages of others are compiled once.

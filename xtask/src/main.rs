@@ -37,7 +37,7 @@ usage: cargo xtask COMMAND
   quick [CRATE…]       checks an edit in minutes: format, layers, clippy and unit tests of these crates, or of those that
                        differ from the last commit
   test [STEP…]         runs the tests that every change needs; STEP is the beginning of a step's name (--list shows them)
-  test --all           runs all tests, also those that take long: Python, every kernel, emulators, Miri, fuzzing
+  test --all           runs all tests, also those that take long: Python, every kernel, emulators, Miri
   deep [--minutes N] [STEP…]
                        what takes long: fuzzing for N minutes per target (5), every token string of length 7,
                        hours of Miri, the barometer's bars

@@ -40,7 +40,10 @@ pub(crate) fn steps(amount: Amount) -> Vec<Step> {
 }
 
 fn windows(house: &House, log: &mut Log, amount: Amount) -> Outcome {
-    if amount == Amount::Short && house.has_target(WINDOWS) {
+    if amount == Amount::Short {
+        if !house.has_target(WINDOWS) {
+            return missing("standard library for Windows");
+        }
         return log.run(&mut cargo(house, "check", (WINDOWS, "windows"), &PURE)).into();
     }
     let wine = house.tools.join("wine/run").to_string_lossy().into_owned();

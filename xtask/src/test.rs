@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, fuzz, growth, layers, miri, packages, platforms, public, python};
+use crate::{assembly, growth, layers, miri, packages, platforms, public, python};
 
 /// Token strings up to this length are tried exhaustively where completeness matters most (see `JIRD_EXHAUSTIVE` in the
 /// engine's tests)...
@@ -21,9 +21,6 @@ const EXHAUSTIVE_SLOW: &str = "5";
 const EXHAUSTIVE_EMULATED: &str = "4";
 /// ...and up to this length on a developer's machine, to take seconds instead of minutes.
 const EXHAUSTIVE_QUICK: &str = "4";
-
-/// Seconds for all fuzz targets together.
-const FUZZ_SECONDS: u64 = 60;
 
 pub(crate) fn steps(house: &House) -> Vec<Step> {
     if house.checked {
@@ -43,12 +40,6 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .long()
         .in_company()
         .alone_in(&["miri"]),
-        Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
-            fuzz::run(house, log, fuzz::Amount::InAll(FUZZ_SECONDS))
-        })
-        .long()
-        .in_company()
-        .alone_in(&["fuzz"]),
         Step::new("aarch64", "every public way into the engine, with NEON, on an emulated aarch64", |house, log| {
             aarch64(house, log, &["--test", "miri"])
         })
@@ -75,7 +66,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         public::step().in_company(),
         Step::new(
             "growth",
-            "no way into jird takes more than linear time, in instructions: a third of the cases",
+            "no way into jird takes more than linear time, in instructions: a fifth of the cases",
             |house, log| growth::run(house, log, growth::Amount::Part),
         )
         .long()

@@ -11,15 +11,9 @@ use crate::house::House;
 use crate::step::{Log, Outcome};
 use slice::{End, Pace};
 
-/// The target of the store.
-const STORE: &str = "store";
-
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// This many seconds, divided among the targets of the engine: that of the store would take a third of the time of the
-    /// build.
-    InAll(u64),
     /// This many seconds for each target.
     Each(u64),
     /// Executions of all targets together, including those of earlier runs, with this many targets at a time.
@@ -35,7 +29,7 @@ pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     if !house.answers("cargo-fuzz", &["fuzz", "--version"]) && !house.answers("cargo-fuzz", &["--version"]) {
         return Outcome::Skipped("no cargo-fuzz: cargo install --locked cargo-fuzz".into());
     }
-    let Some(fuzzers) = Fuzzers::open(house, matches!(amount, Amount::InAll(_))) else {
+    let Some(fuzzers) = Fuzzers::open(house) else {
         log.say("error: no fuzz targets, or the nightly compiler does not name its host");
         return Outcome::Failed;
     };
@@ -47,7 +41,6 @@ pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     }
     let seconds = match amount {
         Amount::Each(seconds) => seconds,
-        Amount::InAll(seconds) => (seconds / fuzzers.targets.len() as u64).max(1),
         Amount::Executions { .. } => unreachable!("handled above"),
     };
     let mut passed = true;
@@ -67,27 +60,24 @@ struct Fuzzers<'a> {
     house: &'a House,
     /// The names of the files in `fuzz/fuzz_targets`, without `.rs`.
     targets: Vec<String>,
-    /// Whether all are of the engine.
-    of_engine: bool,
     /// The folder in which cargo-fuzz puts the programs.
     programs: PathBuf,
 }
 
 impl<'a> Fuzzers<'a> {
     /// `None` if there are no targets, or if the compiler's host is unknown.
-    fn open(house: &'a House, of_engine: bool) -> Option<Self> {
+    fn open(house: &'a House) -> Option<Self> {
         let files = fs::read_dir(house.root.join("fuzz/fuzz_targets")).into_iter().flatten().flatten();
         let mut targets: Vec<String> = files
             .map(|file| file.path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
             .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-            .filter(|target| !of_engine || target != STORE)
             .collect();
         targets.sort_unstable();
         let version = house.says("rustup", &["run", "nightly", "rustc", "-vV"])?;
         let host = version.lines().find_map(|line| line.strip_prefix("host: "))?;
         let programs = house.target.join("fuzz").join(host).join("release");
-        (!targets.is_empty()).then_some(Self { house, targets, of_engine, programs })
+        (!targets.is_empty()).then_some(Self { house, targets, programs })
     }
 
     fn build(&self, log: &mut Log) -> bool {
@@ -100,9 +90,6 @@ impl<'a> Fuzzers<'a> {
         // Reporting each comparison to libFuzzer took half the time of `encode`, and a fifth of the time of the other
         // targets. libFuzzer would learn JSON's words from comparisons; `fuzz/json.dict` provides them instead.
         command.arg("--no-trace-compares");
-        if self.of_engine {
-            command.arg("--no-default-features");
-        }
         // Line tables are for the stack traces of findings.
         command.env("JIRD_CHECKED", "1").env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only");
         command

@@ -289,7 +289,7 @@ impl Feed {
     {
         // A condition also waits for the whole record.
         if self.reading.check_first && !source.checks_first() && self.condition.is_none() {
-            self.filter_checked(name, source, &mut Whole::new(sink))
+            self.filter_checked(name, source, &mut Whole::new(&mut AnySink(sink)))
         } else {
             self.filter_checked(name, source, sink)
         }
