@@ -348,6 +348,19 @@ def test_the_command_says_how_to_get_sql():
         assert done.stderr.startswith("jird: SQL is not in this package: pip install 'jird[query]'")
 
 
+def test_a_condition_of_the_command_says_how_to_get_sql(tmp_path):
+    environment = {name: value for name, value in ENVIRONMENT.items() if name != "JIRD_PROGRAM"}
+    (tmp_path / "a.ndjson").write_text('{"a":1}\n')
+    for arguments in (["convert", "--where", "a > 0", "a.ndjson", "b.ndjson"], ["convert", "a.ndjson", "c.ndjson"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "jird", *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path
+        )
+        lacks = "--where" in arguments
+        assert done.returncode == (2 if lacks else 0), done.stderr
+        assert ("pip install 'jird[query]'" in done.stderr) == lacks, done.stderr
+    assert not (tmp_path / "b.ndjson").exists() and (tmp_path / "c.ndjson").read_text() == '{"a":1}\n'
+
+
 def test_a_program_that_is_named_by_mistake_is_told():
     script = os.path.join(os.path.dirname(sys.executable), "jird")
     cases = (
