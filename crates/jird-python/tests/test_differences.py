@@ -14,6 +14,10 @@ import jird
 orjson = pytest.importorskip("orjson")
 
 
+class Unwritable:
+    pass
+
+
 def data_classes_of_bases_with_slots():
     import dataclasses
 
@@ -27,6 +31,13 @@ def data_classes_of_bases_with_slots():
 
     assert jird.dumps(Derived(1, 3)) == b'{"a":1,"c":3}'
     assert orjson.dumps(Derived(1, 3)) == b'{"c":3}'
+
+
+def what_cannot_be_written_is_named_with_its_module():
+    with pytest.raises(jird.JSONEncodeError, match=r"^Type is not JSON serializable: .*test_differences.Unwritable$"):
+        jird.dumps(Unwritable())
+    with pytest.raises(orjson.JSONEncodeError, match=r"^Type is not JSON serializable: Unwritable$"):
+        orjson.dumps(Unwritable())
 
 
 def derived_scalars_of_numpy():

@@ -66,7 +66,7 @@ def test_default():
     assert orjson.dumps({"set": {1, 2}}, default=forgetful) == b'{"set":null}'
 
 
-def test_default_answers_254_times():
+def test_default_answers_255_times():
     class Nested:
         def __init__(self, left):
             self.left = left
@@ -74,9 +74,9 @@ def test_default_answers_254_times():
     def default(obj):
         return Nested(obj.left - 1) if obj.left else "end"
 
-    assert orjson.dumps(Nested(253), default=default) == b'"end"'
-    refuses(Nested(254), "default serializer exceeds recursion limit", default=default)
-    assert orjson.dumps([Nested(253), Nested(253)], default=default) == b'["end","end"]'
+    assert orjson.dumps(Nested(254), default=default) == b'"end"'
+    refuses(Nested(255), "default serializer exceeds recursion limit", default=default)
+    assert orjson.dumps([Nested(254), Nested(254)], default=default) == b'["end","end"]'
 
 
 def test_append_newline():
@@ -401,7 +401,7 @@ def test_a_missing_time_of_numpy_is_null():
         assert written(times.to_numpy()) == b'["2024-01-01T00:00:00",null]'
 
 
-@pytest.mark.parametrize("option", [-1, 1 << 12, 1 << 40, "1", 1.0])
+@pytest.mark.parametrize("option", [-1, 1 << 12, 1 << 40, "1", 1.0, True])
 def test_an_option_that_there_is_not_is_refused(option):
     refuses([], "Invalid opts", option=option)
 

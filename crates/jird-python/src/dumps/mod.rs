@@ -121,7 +121,8 @@ pub(crate) fn json_text<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
 
 /// The bits, if they are those of options.
 fn options(bits: &Bound<'_, PyAny>) -> Option<u32> {
-    bits.cast::<PyInt>().ok()?.extract::<u32>().ok().filter(|bits| bits & !ALL == 0)
+    // Not `True`, which is an int by name.
+    bits.cast_exact::<PyInt>().ok()?.extract::<u32>().ok().filter(|bits| bits & !ALL == 0)
 }
 
 #[cold]

@@ -15,7 +15,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyNotImplemented, PyString, PyTime, PyTzInfo};
 
 /// How often `default` may answer with a value that only `default` knows.
-const ANSWERS_MAX: usize = 254;
+const ANSWERS_MAX: usize = 255;
 
 /// Writes `object`, and a comma.
 pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<(), Failure> {
