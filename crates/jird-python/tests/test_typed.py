@@ -734,6 +734,12 @@ def test_structs_of_msgspec():
 
     assert load(b"[1]", Row) == Row(1) and load(b'[1, "x"]', Row) == Row(1, "x")
     assert "expected an array (Row)" in fault(b"{}", Row).msg
+    assert load(b'[1, "x", {"more": [2]}]', Row) == Row(1, "x")
+
+    class Closed(Row, array_like=True, forbid_unknown_fields=True):
+        pass
+
+    assert fault(b'[1, "x", 2]', Closed).code == "length"
 
     class Plain(msgspec.Struct, gc=False):
         a: int

@@ -77,7 +77,9 @@ fn fields<'py>(
 ) -> Result<FieldSet, Fault> {
     let mut seen = FieldSet::default();
     if value.kind() == Kind::Array {
-        if value.len() > object.fields.len() {
+        // An array that stands for an object may have more elements, as an object may have more members.
+        let may_have_more = object.is_array && !object.is_closed;
+        if value.len() > object.fields.len() && !may_have_more {
             let words =
                 format!("expected at most {} elements ({}), found {}", object.fields.len(), object.name, value.len());
             return Err(Fault::wrong(words, "length", value));
