@@ -247,6 +247,7 @@ ROWS = [
     a_missing_time_of_numpy,
     data_classes_of_bases_with_slots,
     derived_scalars_of_numpy,
+    what_cannot_be_written_is_named_with_its_module,
     text_is_not_escaped_to_ascii,
 ]
 
