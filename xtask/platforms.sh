@@ -4,7 +4,6 @@
 # there stays.
 #
 #   xtask/platforms.sh               installs Wine's folder into ${JIRD_TOOLS:-$HOME/.cache/jird-tools}/wine
-#   xtask/platforms.sh --no-wine     leaves Wine out, which `cargo xtask test` does without
 set -euo pipefail
 
 tools="${JIRD_TOOLS:-$HOME/.cache/jird-tools}/wine"
@@ -12,8 +11,7 @@ tools="${JIRD_TOOLS:-$HOME/.cache/jird-tools}/wine"
 rustup --quiet target add x86_64-pc-windows-gnu s390x-unknown-linux-gnu wasm32-unknown-unknown wasm32-wasip1 \
     aarch64-apple-darwin
 
-packages=(gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static)
-[ "${1:-}" = --no-wine ] || packages+=(gcc-mingw-w64-x86-64-win32 wine64)
+packages=(gcc-mingw-w64-x86-64-win32 wine64 gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static)
 command -v node >/dev/null || packages+=(nodejs)
 missing=()
 for package in "${packages[@]}"; do
@@ -24,9 +22,6 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-if [ "${1:-}" = --no-wine ]; then
-    exit 0
-fi
 if [ -x "$tools/run" ] && "$tools/run" cmd /c ver >/dev/null 2>&1; then
     echo "platforms: wine is in $tools"
     exit 0

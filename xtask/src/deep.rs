@@ -10,7 +10,7 @@ use crate::packages;
 use crate::platforms;
 use crate::python;
 use crate::step::{Log, Outcome, Step};
-use crate::test::{aarch64, both, narrow};
+use crate::test::{aarch64, both, limits, narrow};
 
 /// How long to fuzz each target, unless an option says otherwise.
 pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
@@ -26,6 +26,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             command.arg("--target-dir").arg(house.target.join("checked"));
             log.run_tests(command.env("JIRD_EXHAUSTIVE", "6").env("JIRD_CHECKED", "1"))
         }),
+        Step::new("limits", "documents of the largest sizes, in a build where these are small", limits),
         Step::new("large", "streams beyond 4 GiB and documents of a gigabyte", |house, log| {
             let mut command = house.cargo(["test", "--release", "--package", "jird", "--test", "large"]);
             // One test at a time, because one of them measures the process's memory.
@@ -49,11 +50,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
                 log.run_tests(command.env("JIRD_RANDOM", "5000 2000 500"))
             },
         ),
-        Step::new(
-            "growth",
-            "the cost of every way into jird, and of the program's commands, is linear",
-            |house, log| growth::run(house, log, growth::Amount::All),
-        ),
+        Step::new("growth", "the cost of every way into jird, and of the program's commands, is linear", growth::run),
         Step::new("aarch64", "all tests of the engine on an emulated aarch64", |house, log| {
             aarch64(house, log, &["--lib", "--test", "all", "--test", "exhaustive", "--test", "miri"])
         }),
@@ -100,10 +97,11 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             if !house.answers("c++", &["--version"]) {
                 return Outcome::Skipped("no C++ compiler for the peers".into());
             }
-            log.run(&mut house.cargo(["run", "--release", "--package", "bench", "--", "--bars"])).into()
+            let tested = log.run_tests(&mut house.cargo(["test", "--release", "--package", "bench"]));
+            both(tested, log.run(&mut house.cargo(["run", "--release", "--package", "bench", "--", "--bars"])).into())
         }),
     ];
-    steps.extend(platforms::steps(platforms::Amount::Long));
+    steps.extend(platforms::steps());
     steps
 }
 

@@ -2,15 +2,6 @@
 use crate::house::House;
 use crate::step::{Log, Outcome};
 
-/// How much to run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Amount {
-    /// One case in five.
-    Part,
-    /// Every way on every shape; and the commands of the program.
-    All,
-}
-
 /// The cases that look at a document's values. They run once more in a build in which tapes have small limits, so that
 /// a small text has containers of the largest kind.
 const VALUES: &str = "a value ·";
@@ -18,14 +9,9 @@ const VALUES: &str = "a value ·";
 /// What is shipped has no symbols, and valgrind counts the calls of a function that it knows by name.
 const RUN: [&str; 6] = ["run", "--profile", "profiling", "--package", "growth", "--"];
 
-pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
+pub(crate) fn run(house: &House, log: &mut Log) -> Outcome {
     if !house.answers("valgrind", &["--version"]) {
         return Outcome::Skipped("no valgrind: apt-get install valgrind".into());
-    }
-    if amount == Amount::Part {
-        // As it was built for the tests: costs that grow too fast do so in every build.
-        let built = house.target.join("debug/growth");
-        return log.run(house.command(&built.to_string_lossy()).args(["--one-in", "5"])).into();
     }
     let libraries = log.run(&mut house.cargo(RUN));
     // In the same target folder, so that the packages of others are compiled once.

@@ -7,15 +7,6 @@ use crate::packages::SMALL;
 use crate::step::{Log, Outcome, Step};
 use crate::test::{QUICK_CHECKS, both};
 
-/// How much is tested.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Amount {
-    /// The engine's tests that Miri runs: every public way in, with small texts.
-    Short,
-    /// Also what takes minutes to compile or to run: the unit tests, and other crates.
-    Long,
-}
-
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
 const MACOS: &str = "aarch64-apple-darwin";
 const BIG_ENDIAN: &str = "s390x-unknown-linux-gnu";
@@ -27,25 +18,33 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// The crates that need nothing of the system.
 const PURE: [&str; 4] = ["--package", "jird", "--package", "jird-serde-json"];
 
-pub(crate) fn steps(amount: Amount) -> Vec<Step> {
-    let step = |name, about, run: fn(&House, &mut Log, Amount) -> Outcome, folders| {
-        Step::new(name, about, move |house, log| run(house, log, amount)).long().in_company().alone_in(folders)
-    };
+/// What compiles for other systems.
+pub(crate) fn step() -> Step {
+    Step::new(
+        "platforms",
+        "the engine compiles for Windows, macOS, s390x and WebAssembly; `deep` tests it there",
+        |house, log| {
+            let targets = [WINDOWS, MACOS, BIG_ENDIAN, WASI, WASM];
+            if !targets.iter().all(|target| house.has_target(target)) {
+                return missing("standard library for one of them");
+            }
+            let compiles = |target| log.run(&mut cargo(house, "check", (target, "platforms"), &PURE));
+            let compiled = targets.map(compiles);
+            (!compiled.contains(&false)).into()
+        },
+    )
+}
+
+pub(crate) fn steps() -> Vec<Step> {
     vec![
-        step("windows", "what compiles for Windows: the engine; `deep`: also tests under Wine", windows, &["windows"]),
-        step("bigendian", "the engine on an emulated s390x; `deep`: also jird-serde-json", big_endian, &["bigendian"]),
-        step("wasm", "the engine in WebAssembly, run by Node; `deep`: also jird-serde-json", wasm, &["wasm"]),
-        step("macos", "what compiles for macOS: the engine; `deep`: also the program", macos, &["macos"]),
+        Step::new("windows", "Windows under Wine: the engine, formats, the program", windows),
+        Step::new("bigendian", "the engine and jird-serde-json on an emulated s390x", big_endian),
+        Step::new("wasm", "the engine and jird-serde-json in WebAssembly, run by Node", wasm),
+        Step::new("macos", "what compiles for macOS: the engine and the program", macos),
     ]
 }
 
-fn windows(house: &House, log: &mut Log, amount: Amount) -> Outcome {
-    if amount == Amount::Short {
-        if !house.has_target(WINDOWS) {
-            return missing("standard library for Windows");
-        }
-        return log.run(&mut cargo(house, "check", (WINDOWS, "windows"), &PURE)).into();
-    }
+fn windows(house: &House, log: &mut Log) -> Outcome {
     let wine = house.tools.join("wine/run").to_string_lossy().into_owned();
     let ready = house.has_target(WINDOWS)
         && house.answers("x86_64-w64-mingw32-gcc", &["--version"])
@@ -82,7 +81,7 @@ fn program(house: &House, log: &mut Log, wine: &str) -> Outcome {
 }
 
 /// Unit tests take ten minutes in the emulator.
-fn big_endian(house: &House, log: &mut Log, amount: Amount) -> Outcome {
+fn big_endian(house: &House, log: &mut Log) -> Outcome {
     let ready = house.has_target(BIG_ENDIAN)
         && house.answers("s390x-linux-gnu-gcc", &["--version"])
         && house.answers("qemu-s390x-static", &["--version"]);
@@ -93,17 +92,13 @@ fn big_endian(house: &House, log: &mut Log, amount: Amount) -> Outcome {
         command.env("CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER", "s390x-linux-gnu-gcc");
         command.env("CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER", "qemu-s390x-static -L /usr/s390x-linux-gnu");
     };
-    let short = ["--package", "jird", "--test", "miri"];
-    let outcome = test(house, log, (BIG_ENDIAN, "bigendian"), &short, with_qemu);
-    if amount == Amount::Short {
-        return outcome;
-    }
-    let engine = test(house, log, (BIG_ENDIAN, "bigendian"), &["--package", "jird", "--lib"], with_qemu);
+    let engine = ["--package", "jird", "--lib", "--test", "miri"];
+    let engine = test(house, log, (BIG_ENDIAN, "bigendian"), &engine, with_qemu);
     let drop_in = ["--package", "jird-serde-json", "--lib", "--tests"];
-    both(outcome, both(engine, test(house, log, (BIG_ENDIAN, "bigendian"), &drop_in, with_qemu)))
+    both(engine, test(house, log, (BIG_ENDIAN, "bigendian"), &drop_in, with_qemu))
 }
 
-fn wasm(house: &House, log: &mut Log, amount: Amount) -> Outcome {
+fn wasm(house: &House, log: &mut Log) -> Outcome {
     if !(house.has_target(WASI) && house.has_target(WASM) && house.answers("node", &["--version"])) {
         return missing("Node, or the standard library for WebAssembly");
     }
@@ -113,15 +108,12 @@ fn wasm(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     let runner = format!("node --no-warnings {}", house.root.join("xtask/wasi.mjs").display());
     let with_node = |command: &mut Command| _ = command.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", &runner);
     let outcome = test(house, log, (WASI, "wasm"), &["--package", "jird", "--test", "miri"], with_node);
-    if amount == Amount::Short {
-        return both(log.run(&mut cargo(house, "check", (WASI, "wasm"), &PURE)).into(), outcome);
-    }
     both(outcome, test(house, log, (WASI, "wasm"), &["--package", "jird-serde-json", "--lib"], with_node))
 }
 
 /// There is no SDK to compile C with or to link with. So the C libraries of the program are left out: `true` takes the
 /// place of the compiler.
-fn macos(house: &House, log: &mut Log, amount: Amount) -> Outcome {
+fn macos(house: &House, log: &mut Log) -> Outcome {
     if !house.has_target(MACOS) {
         return missing("the standard library for macOS");
     }
@@ -131,11 +123,9 @@ fn macos(house: &House, log: &mut Log, amount: Amount) -> Outcome {
         command.env("CC_aarch64_apple_darwin", "true").env("AR_aarch64_apple_darwin", "true");
         command
     };
-    let mut passed = log.run(&mut clippy(&PURE));
-    if amount == Amount::Long {
-        passed &= log.run(&mut clippy(&[&["--package", "jird-cli"][..], &SMALL].concat()));
-    }
-    passed.into()
+    let pure = log.run(&mut clippy(&PURE));
+    let program = log.run(&mut clippy(&[&["--package", "jird-cli"][..], &SMALL].concat()));
+    (pure && program).into()
 }
 
 /// Runs tests that are built for a target, in a folder of their own.

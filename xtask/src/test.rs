@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, growth, layers, miri, packages, platforms, public, python};
+use crate::{assembly, layers, miri, packages, platforms, public, python};
 
 /// Token strings up to this length are tried exhaustively where completeness matters most (see `JIRD_EXHAUSTIVE` in the
 /// engine's tests)...
@@ -26,7 +26,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
     if house.checked {
         return vec![checked()];
     }
-    let mut steps = vec![
+    vec![
         Step::new("format", "rustfmt has nothing to change", |house, log| {
             log.run(&mut house.cargo(["fmt", "--all", "--check"])).into()
         }),
@@ -51,30 +51,13 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             log.run_tests(house.cargo(["test", "--doc"]).args(packages_of(house)))
         })
         .in_company(),
-        Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
-            let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
-            command.arg(house.target.join("limits")).args(QUICK_CHECKS);
-            log.run_tests(command.env("JIRD_SMALL_LIMITS", "1"))
-        })
-        .long()
-        .in_company()
-        .alone_in(&["limits"]),
-    ];
-    steps.extend(platforms::steps(platforms::Amount::Short));
-    steps.extend([
+        platforms::step().long().in_company().alone_in(&["platforms"]),
         assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
         public::step().in_company(),
-        Step::new(
-            "growth",
-            "no way into jird takes more than linear time, in instructions: a fifth of the cases",
-            |house, log| growth::run(house, log, growth::Amount::Part),
-        )
-        .long()
-        .in_company(),
         // Some of these compare times.
         Step::new("tests", "unit and integration tests of the workspace", tests),
-        python::step().long(),
-        python::debug_step().long(),
+        python::step().long().in_company(),
+        python::debug_step().long().in_company(),
         Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
             kernel(house, log, "portable", true)
         })
@@ -85,8 +68,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             kernel(house, log, "avx512", has_avx512())
         })
         .long(),
-    ]);
-    steps
+    ]
 }
 
 /// The steps that every change needs.
@@ -100,9 +82,8 @@ fn packages_of(house: &House) -> Vec<&'static str> {
     let mut selection = vec!["--workspace"];
     // Its binaries have a `main` only under cargo-fuzz.
     exclude(house, &mut selection, "jird-fuzz", "fuzz");
-    if !has_cpp(house) {
-        exclude(house, &mut selection, "bench", "bench");
-    }
+    // It compiles four engines of others. `deep` tests it before it measures.
+    exclude(house, &mut selection, "bench", "bench");
     selection
 }
 
@@ -232,6 +213,13 @@ fn checked() -> Step {
 /// Every public way into the engine, and complete token strings. All of the engine's tests take minutes to compile: `deep`
 /// runs them.
 const EVERY_WAY: [&str; 4] = ["--test", "exhaustive", "--test", "miri"];
+
+/// Documents of the largest sizes, in a build where these are small.
+pub(crate) fn limits(house: &House, log: &mut Log) -> Outcome {
+    let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
+    command.arg(house.target.join("limits")).args(QUICK_CHECKS);
+    log.run_tests(command.env("JIRD_SMALL_LIMITS", "1"))
+}
 
 /// Cross-compiles with the tools that `aarch64.sh` installed, and runs these tests under qemu.
 pub(crate) fn aarch64(house: &House, log: &mut Log, tests: &[&str]) -> Outcome {
