@@ -5,7 +5,7 @@
 //! same packages: a different selection could enable other features of shared dependencies, and everything would be compiled
 //! again, the engine too. The binary is tested in `deep`, in its release form.
 //!
-//! What compares no times runs first, three steps at a time; then what may, each alone.
+//! What compares no times closely runs first, three steps at a time; then the rest, each alone.
 use std::process::Command;
 
 use crate::house::House;
@@ -32,7 +32,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         }),
         layers::step(),
         packages::step(),
-        // The longest first, and what takes turns in a target folder not one after the other.
+        // While `build` runs, what has a target folder of its own; then what takes turns in the common one.
         Step::new("build", "the programs of the unit and integration tests", build).in_company(),
         Step::new("miri", "every public way in under Miri, with small texts, in minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
@@ -46,18 +46,18 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         .long()
         .in_company()
         .alone_in(&["aarch64"]),
+        platforms::step().long().in_company().alone_in(&["platforms"]),
+        assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
         Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints).in_company(),
         Step::new("doctests", "the examples in the documentation", |house, log| {
             log.run_tests(house.cargo(["test", "--doc"]).args(packages_of(house)))
         })
         .in_company(),
-        platforms::step().long().in_company().alone_in(&["platforms"]),
-        assembly::step(assembly::Show::Nothing).long().in_company().alone_in(&["assembly"]),
         public::step().in_company(),
-        // Some of these compare times.
-        Step::new("tests", "unit and integration tests of the workspace", tests),
-        python::step().long().in_company(),
-        python::debug_step().long().in_company(),
+        // Some of these compare times, with room for other work on the machine.
+        Step::new("tests", "unit and integration tests of the workspace", tests).in_company(),
+        python::step().long(),
+        python::debug_step().long(),
         Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
             kernel(house, log, "portable", true)
         })
