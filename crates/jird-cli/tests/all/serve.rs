@@ -92,7 +92,7 @@ fn a_signal_ends_the_server_after_the_request_that_it_has_begun() {
         thread::sleep(Duration::from_millis(100));
         socket.write_all(b"\"title\":\"x\"}").unwrap();
         // A server whose parent has it ignore the signal would never end.
-        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 201 "), "{signal}: {answer}");
