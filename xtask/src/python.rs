@@ -53,7 +53,7 @@ const CRATE: &str = "crates/jird-python";
 const PROGRAM: &str = "crates/jird-cli";
 
 /// The most that the wheel of the module may have.
-const WHEEL_BYTES_MAX: u64 = 7_200_000;
+const WHEEL_BYTES_MAX: u64 = 6_000_000;
 
 pub(crate) fn step() -> Step {
     Step::new("python", "the Python module: clippy, its wheel, and its tests in a virtual environment", run)

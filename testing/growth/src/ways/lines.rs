@@ -78,8 +78,7 @@ const OTHERS: &[Way] = &[
         used(read);
     }),
     way("lines of ranges", |text| {
-        // As large as it gets, or its growth, which comes once, would be taken for the cost of the longest text.
-        let mut buffer = vec![0; 1 << 18];
+        let mut buffer = Vec::new();
         // Each range has to find the end of the line that extends beyond it.
         let len = text.len().div_ceil(4) as u64;
         for start in (0..4).map(|index| index * len) {
