@@ -92,7 +92,7 @@ pub use files::{Object, Objects};
 pub use index::{Condition, FieldKinds, Index, TimeHint};
 pub use search::{Matcher, Search, SearchError};
 pub use settings::{ColumnChoice, Compression, Patience, Settings, Window, WriterOptions};
-pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};
+pub use snapshot::{BlockFacts, BlockId, Extreme, Saved, Selected, Skipped, Snapshot, Text};
 pub use source::{Checkpoint, Prefix, PrefixSums, Sources};
 pub use store::{Store, is_store};
 pub use tail::{Arrived, Tail};

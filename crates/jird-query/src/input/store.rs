@@ -6,10 +6,10 @@ use jird::Path;
 use jird::hooks::lines::PieceSource;
 use jird::record::Predicate;
 use jird_store::{
-    BlockFacts, BlockId, Cells, Condition, Damage, FieldKinds, Fields, Numbers, Saved, Selected, Skipped, Snapshot,
-    Store, Text, Window,
+    BlockFacts, BlockId, Cells, Condition, Damage, Extreme, FieldKinds, Fields, Numbers, Saved, Selected, Skipped,
+    Snapshot, Store, Text, Window,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -69,22 +69,29 @@ struct BlockRead {
     by_columns: bool,
 }
 
-/// About how many bytes of a store are read: of its newest events, and of its oldest ones.
+/// About how many bytes of a store are read: of its newest events, and of its oldest ones; and which of its other blocks.
 #[derive(Debug)]
 pub(crate) struct StorePart {
     newest: AtomicU64,
     oldest: AtomicU64,
+    /// Where these blocks begin in the text.
+    others: Mutex<Arc<BTreeSet<u64>>>,
 }
 
 impl StorePart {
-    pub(crate) const fn all() -> Self {
-        Self { newest: AtomicU64::new(u64::MAX), oldest: AtomicU64::new(0) }
+    pub(crate) fn all() -> Self {
+        Self { newest: AtomicU64::new(u64::MAX), oldest: AtomicU64::new(0), others: Mutex::default() }
     }
 
     /// From now on, this many bytes of the newest events are read, and of the oldest ones.
     pub(crate) fn set(&self, newest: u64, oldest: u64) {
         self.newest.store(newest, Relaxed);
         self.oldest.store(oldest, Relaxed);
+    }
+
+    /// Blocks that are read in any case, by where they begin in the text.
+    pub(crate) fn add(&self, blocks: BTreeSet<u64>) {
+        *self.others.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(blocks);
     }
 
     pub(crate) fn newest_bytes(&self) -> u64 {
@@ -104,8 +111,10 @@ pub(crate) struct BlockSelection {
     keeps_lines: bool,
     /// Only blocks that end after this byte...
     newest_from: u64,
-    /// ...or begin before this one.
+    /// ...or begin before this one...
     oldest_to: u64,
+    /// ...or begin at one of these.
+    others: Arc<BTreeSet<u64>>,
     sections: Vec<OnceLock<Selected>>,
 }
 
@@ -137,7 +146,8 @@ pub(crate) struct ForeseenReads {
 impl BlockSelection {
     /// Whether a block, or some blocks in a row, have events of the part that is read.
     fn has(&self, facts: &BlockFacts) -> bool {
-        facts.end() > self.newest_from || facts.offset < self.oldest_to
+        let has_other = || self.others.range(facts.offset..facts.end()).next().is_some();
+        facts.end() > self.newest_from || facts.offset < self.oldest_to || has_other()
     }
 }
 
@@ -200,6 +210,7 @@ impl StoreText {
             keeps_lines: tells_lines,
             newest_from: self.bytes().saturating_sub(part.newest_bytes()),
             oldest_to: part.oldest_bytes(),
+            others: Arc::clone(&part.others.lock().unwrap_or_else(PoisonError::into_inner)),
             sections: vec![OnceLock::new(); self.text.sections()],
         }
     }
@@ -313,6 +324,12 @@ impl StoreText {
     /// What numbers all events have at `path`, if columns tell.
     pub(crate) fn numbers(&self, path: &Path) -> Option<Numbers> {
         self.text.numbers(path)
+    }
+
+    /// Where blocks begin that have the least or the greatest number at a path; `None` if all must be read.
+    pub(crate) fn extreme(&self, path: &Path, extreme: Extreme) -> Option<Vec<u64>> {
+        let blocks = self.text.extreme(path, extreme)?;
+        Some(blocks.into_iter().map(|id| self.text.block(id).offset).collect())
     }
 
     /// Notes whether a block had a match. Returns its length in the text, whatever was read of it.

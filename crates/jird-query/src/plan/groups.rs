@@ -1,9 +1,9 @@
 //! Groups by a field once, even if the query uses the field in several representations.
 //!
 //! After `group by`, a field may be needed as JSON text, to be printed, and as a value, to be sorted by or computed
-//! with. In a text column, the value determines the canonical JSON text. So rows are grouped by the values alone, and
-//! each group's JSON text is made from its value. This does not hold for numbers: two different numbers may become the
-//! same double.
+//! with. In a column of texts, integers or booleans, the value determines the canonical JSON text. So rows are grouped by
+//! the values alone, and each group's JSON text is made from its value. This does not hold for other numbers: two different
+//! ones may become the same double, and zeros have signs.
 
 use crate::functions::json_text;
 use crate::sql::Rep;
@@ -29,8 +29,11 @@ fn once(aggregate: Aggregate, sources: &[Source<'_>]) -> Result<Transformed<Logi
     let value_of = |key: &Column| -> Option<Column> {
         let source = table(&aggregate.input).and_then(|table| source(table, sources))?;
         let named = |column: &Column, rep: Rep, path: &str| column.name == rep.column(path);
-        let texts = source.shared.columns.iter().filter(|column| column.kind == ColumnType::Text);
-        let paths: Vec<_> = texts.map(|column| column.path.to_string()).collect();
+        let is_told = |kind: ColumnType| {
+            matches!(kind, ColumnType::Text | ColumnType::Int64 | ColumnType::UInt64 | ColumnType::Bool)
+        };
+        let told = source.shared.columns.iter().filter(|column| is_told(column.kind));
+        let paths: Vec<_> = told.map(|column| column.path.to_string()).collect();
         let path = paths.iter().find(|path| named(key, Rep::Key, path))?;
         let grouped = aggregate.group_expr.iter().filter_map(Expr::try_as_col);
         let is_value = |column: &&Column| named(column, Rep::Typed, path) || named(column, Rep::Group, path);

@@ -124,7 +124,7 @@ impl Execution<'_> {
         let plan = Threads::new(self.bounds.options.threads, self.bounds.kept)?.wait(async {
             let (plan, wanted) = self.logical(context, statement, sources, gate).await?;
             if let (Some(wanted), [source]) = (wanted, sources) {
-                wanted.choose(&source.shared.part, wanted.first_bytes(self.part_bytes()));
+                wanted.choose(source, wanted.first_bytes(self.part_bytes()));
             }
             self.physical(context, &plan, sources).await
         });
@@ -161,8 +161,7 @@ impl Execution<'_> {
         };
         let all: u64 = source.input.stores().map(|(_, store)| store.bytes()).sum();
         let mut bytes = wanted.first_bytes(self.part_bytes());
-        while bytes < all {
-            wanted.choose(&source.shared.part, bytes);
+        while bytes < all && wanted.choose(source, bytes) {
             let physical = self.physical(context, &plan, sources).await?;
             let batches = collect(Arc::clone(&physical), context.task_ctx()).await?;
             if wanted.is_in(&batches) {

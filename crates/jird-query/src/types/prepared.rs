@@ -81,6 +81,16 @@ impl<'q> Source<'q> {
         spec.is_some_and(|spec| self.input.is_ordered_by(&spec.path))
     }
 
+    /// The path of a column of numbers, if this table is one store, whose types are known.
+    pub(crate) fn number_in_store(&self, column: &str) -> Option<Path> {
+        let is_number = |spec: &&ColumnSpec| {
+            let has_type = matches!(spec.kind, ColumnType::Int64 | ColumnType::Float64);
+            has_type && matches!(spec.rep, Rep::Typed | Rep::Group) && spec.rep.column(&spec.path.to_string()) == column
+        };
+        let is_store = self.input.files.len() == 1 && self.input.stores().count() == 1 && self.shared.watch.is_none();
+        self.shared.columns.iter().find(is_number).filter(|_| is_store).map(|spec| spec.path.clone())
+    }
+
     /// Whether all records have the types that this table was made with.
     pub(crate) fn guessed_right(&self) -> bool {
         self.seen().is_some_and(|seen| {

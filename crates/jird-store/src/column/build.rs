@@ -2,7 +2,8 @@
 
 use super::spellings::{self, Unusual};
 use super::words::{Sampled, WordNumbers};
-use super::{ColumnFacts, texts};
+use super::{ColumnFacts, Numbers, texts};
+use crate::index::FieldKinds;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt8Builder};
 use arrow_array::{ArrayRef, DictionaryArray, StringArray};
 use arrow_schema::{DataType, Field as ArrowField};
@@ -183,6 +184,18 @@ fn each_row(projection: &Projection, lines: &[u8], mut each: impl FnMut(&[Field<
         each(&fields);
     }
     Ok(())
+}
+
+/// What some documents have at a path, as an index and a column of them would tell: the kinds of values, and what numbers
+/// they are if all of them are known. `lines` are as those of [`ColumnPlan::choose`].
+pub(crate) fn of_lines(path: &Path, lines: &[u8]) -> Result<(FieldKinds, Option<Numbers>), Error> {
+    let paths = std::slice::from_ref(path);
+    let mut kinds = FieldKinds::NONE;
+    each_row(&Projection::new(paths), lines, |fields| {
+        kinds = fields.iter().fold(kinds, |kinds, field| kinds.with(FieldKinds::of(*field)));
+    })?;
+    let columns = ColumnPlan::new(paths, &[ColumnType::Number]).build(lines)?;
+    Ok((kinds, columns.first().and_then(|column| column.facts.numbers())))
 }
 
 struct Building {

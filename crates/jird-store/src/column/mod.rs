@@ -33,6 +33,7 @@ mod write;
 
 use cell::Rounding;
 
+pub(crate) use build::of_lines;
 pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};
 pub use cells::{Cell, Cells};
 pub use decide::Columns;

@@ -161,3 +161,13 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 pub(crate) fn has_checksum(bytes: &[u8], sum: u64) -> bool {
     cfg!(fuzzing) || checksum(bytes) == sum
 }
+
+/// The low half of a checksum, where there are many.
+pub(crate) fn checksum_low(bytes: &[u8]) -> u32 {
+    checksum(bytes) as u32
+}
+
+/// The same for the low half.
+pub(crate) fn has_checksum_low(bytes: &[u8], sum: u32) -> bool {
+    cfg!(fuzzing) || checksum_low(bytes) == sum
+}

@@ -1,5 +1,7 @@
 //! The kinds of values that a path has in a block or in a span.
 
+use jird::Kind;
+use jird::record::Field;
 use std::fmt;
 
 /// A set of kinds of values; `false` and `true` are kinds of their own, and so is a value that is missing.
@@ -33,6 +35,20 @@ impl FieldKinds {
     pub const BOOLS: Self = Self::FALSE.with(Self::TRUE);
 
     const NAMES: [&str; 8] = ["missing", "null", "false", "true", "number", "string", "array", "object"];
+
+    /// The kind of a value.
+    pub(crate) fn of(field: Field<'_>) -> Self {
+        match field.kind() {
+            None => Self::MISSING,
+            Some(Kind::Null) => Self::NULL,
+            Some(Kind::Bool) if field.raw() == "true" => Self::TRUE,
+            Some(Kind::Bool) => Self::FALSE,
+            Some(Kind::Number) => Self::NUMBER,
+            Some(Kind::String) => Self::STRING,
+            Some(Kind::Array) => Self::ARRAY,
+            Some(Kind::Object) => Self::OBJECT,
+        }
+    }
 
     /// The kinds that are in at least one of the sets.
     #[must_use]

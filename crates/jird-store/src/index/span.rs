@@ -109,6 +109,22 @@ impl SpanIndex {
         Ok((0..self.header.blocks).map(|block| self.kinds_in(&asked, block)).collect())
     }
 
+    /// For each block, two keys of [`Number::order_key`](jird::Number::order_key), between which all numbers at a path are;
+    /// `None` of a block that has no number there. `None` for all if some block's are not known.
+    pub(crate) fn ranges(&self, path: &Path) -> Result<Option<Vec<Option<[Vec<u8>; 2]>>>, Wrong> {
+        let asked = self.ask(path)?;
+        let range = |block: usize| {
+            let has_numbers = self.kinds_in(&asked, block)?.has(FieldKinds::NUMBER);
+            let KnownField::Known(history) = &asked else { return Some(None) };
+            if !has_numbers {
+                return Some(None);
+            }
+            let range = history.range(block).filter(|[_, greatest]| !greatest.is_empty())?;
+            Some(Some(range.map(<[u8]>::to_vec)))
+        };
+        Ok((0..self.header.blocks).map(range).collect())
+    }
+
     /// The paths that are indexed, in the order in which they were first seen.
     pub fn paths(&self) -> Vec<Path> {
         let mut paths: Vec<Path> = Vec::with_capacity(self.table.fields.len());

@@ -101,10 +101,9 @@ impl State {
             Home::Span(span, block) => self.spans[span].columns(block, fields, condition),
             Home::Recent(_) => None,
         };
-        let Some(read) = columns.filter(|read| piece.rows.end <= read.columns.rows()) else {
+        let Some(columns) = columns.filter(|columns| piece.rows.end <= columns.rows()) else {
             return self.read_piece(piece, buffer).map(|_| false);
         };
-        let columns = &read.columns;
         let kept = condition.and_then(|condition| columns.decide(condition));
         let kept = kept.unwrap_or_else(|| BooleanBuffer::new_set(columns.rows()));
         let kept = kept.slice(piece.rows.start, piece.rows.len());
@@ -120,7 +119,8 @@ impl State {
         if !self.read_piece(piece, buffer)? || count > piece.rows.len() / 4 * 3 {
             return Ok(false);
         }
-        let Some(rows) = read.rows() else { return Ok(false) };
+        let rows = self.rows(piece.home).filter(|rows| rows.keys.len() == columns.rows());
+        let Some(rows) = rows else { return Ok(false) };
         let mut filled = 0;
         for (start, end) in kept.set_slices() {
             let bytes = |row: usize| (rows.offsets[piece.rows.start + row] as usize).saturating_sub(piece.bytes.start);

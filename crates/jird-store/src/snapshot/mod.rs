@@ -1,5 +1,6 @@
 //! A consistent state of a store.
 
+mod extremes;
 mod merge;
 mod recent;
 mod saved;
@@ -15,6 +16,7 @@ use crate::span::{SpanFile, note_asked};
 use recent::Recent;
 use std::sync::Arc;
 
+pub use extremes::Extreme;
 pub use saved::Saved;
 pub(crate) use saved::{saved, sum_up};
 pub use select::{Selected, Skipped};

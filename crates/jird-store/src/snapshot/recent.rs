@@ -1,8 +1,11 @@
 //! The events in the logs, sorted in memory.
 
+use crate::column::{self, Numbers};
 use crate::event::{Clip, Key, LoggedBatch, Row, TextOrder, sorted_rows};
+use crate::index::FieldKinds;
 use crate::logs::Logs;
 use crate::span::BLOCK_BYTES;
+use jird::Path;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,6 +64,13 @@ impl Recent {
             let event = self.event(row);
             (row.key.time, event.strip_suffix(b"\n").unwrap_or(event))
         })
+    }
+
+    /// What some events of a block have at a path: the kinds of values, and what numbers they are if that is known. Reads
+    /// all of them. `None` if they are not JSON after all.
+    pub(super) fn facts(&self, block: usize, rows: Range<usize>, path: &Path) -> Option<(FieldKinds, Option<Numbers>)> {
+        let lines: Vec<u8> = self.block(block).get(rows)?.iter().flat_map(|row| self.event(row)).copied().collect();
+        column::of_lines(path, &lines).ok()
     }
 
     pub(super) fn order(&self) -> TextOrder {

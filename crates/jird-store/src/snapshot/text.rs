@@ -106,6 +106,13 @@ pub(super) struct Piece {
     pub(super) is_whole: bool,
 }
 
+/// A block of a span of which a text may have only some events.
+struct CutBlock {
+    span: usize,
+    block: usize,
+    is_whole: bool,
+}
+
 /// A block on disk or in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Home {
@@ -307,12 +314,13 @@ impl Text {
     }
 
     /// Which kinds of values the events of this text have at a path; `None` if no index knows. Of an event that has a
-    /// key twice, the values of both may count. Reads something of each span, except for the time field, which the
+    /// key twice, the values of both may count. Reads something of each span, and the events in the logs, except for the time field, which the
     /// manifest knows enough about if the text [is ordered by](Self::is_ordered_by) it.
     pub fn kinds(&self, path: &Path) -> Option<FieldKinds> {
         if !self.sections.is_empty() && self.is_ordered_by(path) {
             return Some(FieldKinds::STRING);
         }
+        let state = &*self.snapshot.0;
         // For the blocks that are here whole, and for those with some events elsewhere.
         let (mut whole, mut cut) = (FieldKinds::NONE, FieldKinds::NONE);
         for (number, section) in self.sections.iter().enumerate() {
@@ -322,8 +330,10 @@ impl Text {
                 continue;
             }
             for unit in &section.units {
-                let UnitHome::Span(span) = unit.home else { return None };
-                whole = whole.with(self.snapshot.0.spans[span].kinds(path)?);
+                whole = whole.with(match unit.home {
+                    UnitHome::Span(span) => state.spans[span].kinds(path)?,
+                    UnitHome::Recent(block) => state.recent.facts(block, 0..state.recent.block(block).len(), path)?.0,
+                });
             }
         }
         // What only the events elsewhere may have is not known of those that are here.
@@ -331,41 +341,50 @@ impl Text {
     }
 
     /// What numbers the events of this text have at a path; `None` if they are not known, or if there are no events. Reads
-    /// the tables of all spans.
+    /// the tables of all spans, and the events in the logs.
     pub fn numbers(&self, path: &Path) -> Option<Numbers> {
-        let spans = &self.snapshot.0.spans;
+        let State { spans, recent, .. } = &*self.snapshot.0;
         // In the blocks that are here whole, and in those with some events elsewhere.
         let (mut whole, mut cut) = (None, None);
         for (number, section) in self.sections.iter().enumerate() {
             if section.is_cut() {
-                for (home, is_whole) in self.blocks_of_cut(number) {
-                    let Home::Span(span, block) = home else { return None };
+                let (blocks, events) = self.parts_of_cut(number);
+                for CutBlock { span, block, is_whole } in blocks {
                     let all = if is_whole { &mut whole } else { &mut cut };
                     *all = (*all).max(Some(spans[span].block_numbers(path, block)?));
+                }
+                for (block, rows) in events {
+                    whole = whole.max(Some(recent.facts(block, rows, path)?.1?));
                 }
                 continue;
             }
             for unit in &section.units {
-                let UnitHome::Span(span) = unit.home else { return None };
-                whole = whole.max(Some(spans[span].numbers(path)?));
+                let numbers = match unit.home {
+                    UnitHome::Span(span) => spans[span].numbers(path)?,
+                    UnitHome::Recent(block) => recent.facts(block, 0..recent.block(block).len(), path)?.1?,
+                };
+                whole = whole.max(Some(numbers));
             }
         }
         // The numbers with a point may be those elsewhere.
         if cut > whole { cut.filter(|numbers| *numbers == Numbers::Integers) } else { whole }
     }
 
-    /// The blocks of a section, which is cut, and whether all of their events are in this text.
-    fn blocks_of_cut(&self, section: usize) -> impl Iterator<Item = (Home, bool)> {
-        let mut pieces: HashMap<Home, usize> = HashMap::new();
+    /// The parts of a section, which is cut: blocks of spans, and events in the logs.
+    fn parts_of_cut(&self, section: usize) -> (Vec<CutBlock>, Vec<(usize, Range<usize>)>) {
+        let mut events: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut recent = Vec::new();
         for piece in self.opened(section).iter().flat_map(|block| &block.pieces) {
-            *pieces.entry(piece.home).or_default() += piece.rows.len();
-        }
-        pieces.into_iter().map(|(home, events)| match home {
-            Home::Span(span, block) => {
-                (home, events as u64 == self.snapshot.0.spans[span].table().blocks[block].events)
+            match piece.home {
+                Home::Span(span, block) => *events.entry((span, block)).or_default() += piece.rows.len(),
+                Home::Recent(block) => recent.push((block, piece.rows.clone())),
             }
-            Home::Recent(_) => (home, false),
-        })
+        }
+        let blocks = events.into_iter().map(|((span, block), events)| {
+            let all = self.snapshot.0.spans[span].table().blocks[block].events;
+            CutBlock { span, block, is_whole: events as u64 == all }
+        });
+        (blocks.collect(), recent)
     }
 
     /// The kinds in the blocks of a section that are in this text whole, and those in the blocks that are not.
@@ -373,8 +392,8 @@ impl Text {
         let state = &*self.snapshot.0;
         let mut spans: HashMap<usize, Vec<Option<FieldKinds>>> = HashMap::new();
         let (mut whole, mut cut) = (FieldKinds::NONE, FieldKinds::NONE);
-        for (home, is_whole) in self.blocks_of_cut(section) {
-            let Home::Span(span, block) = home else { return None };
+        let (blocks, recent) = self.parts_of_cut(section);
+        for CutBlock { span, block, is_whole } in blocks {
             if let Entry::Vacant(entry) = spans.entry(span) {
                 entry.insert(state.spans[span].block_kinds(path)?);
             }
@@ -382,10 +401,13 @@ impl Text {
             let all = if is_whole { &mut whole } else { &mut cut };
             *all = all.with(kinds);
         }
+        for (block, rows) in recent {
+            whole = whole.with(state.recent.facts(block, rows, path)?.0);
+        }
         Some((whole, cut))
     }
 
-    fn text_block(&self, id: BlockId) -> &TextBlock {
+    pub(super) fn text_block(&self, id: BlockId) -> &TextBlock {
         &self.opened(id.section as usize)[id.block as usize]
     }
 

@@ -46,6 +46,8 @@ pub(super) fn compression_type(compression: Compression) -> Option<CompressionTy
 #[derive(Debug)]
 pub(super) struct BatchLayout {
     pub(super) rows: u64,
+    /// Where the metadata end.
+    pub(super) body: usize,
     pub(super) times: Range<usize>,
     pub(super) arrivals: Range<usize>,
     pub(super) offsets: Range<usize>,
@@ -80,6 +82,7 @@ pub(super) fn layout(message: &[u8]) -> Option<BatchLayout> {
     };
     Some(BatchLayout {
         rows: u64::try_from(batch.length()).ok()?,
+        body,
         times: range(TIME)?,
         arrivals: range(ARRIVAL)?,
         offsets: range(OFFSETS)?,

@@ -1,7 +1,7 @@
 //! The columns next to the documents, as they lie in a file. Nothing in it is trusted.
 
 use super::arrow;
-use crate::column::{Column, ColumnFacts, ColumnType};
+use crate::column::ColumnType;
 use crate::settings::Compression;
 use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, StringArray, UInt8Array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
@@ -33,36 +33,41 @@ fn buffers(kind: ColumnType) -> usize {
     }
 }
 
-/// The buffers of a block's columns, one after the other, and where each is in `bytes`.
+/// Where the buffers of each column are among those of all, and the stretch of the message that has them. `None` if they
+/// are not one after the other. An empty buffer may stand anywhere.
+pub(super) fn stretches<'r>(
+    types: &[ColumnType],
+    mut ranges: &'r [Range<usize>],
+) -> Option<Vec<(&'r [Range<usize>], Range<usize>)>> {
+    let mut stretch = |kind: &ColumnType| {
+        let (of_column, rest) = ranges.split_at_checked(buffers(*kind))?;
+        ranges = rest;
+        let mut whole: Option<Range<usize>> = None;
+        for range in of_column.iter().filter(|range| !range.is_empty()) {
+            let start = whole.as_ref().map_or(range.start, |whole| whole.start);
+            (start <= range.start && whole.is_none_or(|whole| whole.end <= range.start)).then_some(())?;
+            whole = Some(start..range.end);
+        }
+        Some((of_column, whole.unwrap_or_default()))
+    };
+    types.iter().map(&mut stretch).collect()
+}
+
+/// The buffers of a column of a block.
 pub(super) struct Buffers<'b> {
     pub(super) bytes: &'b [u8],
+    /// Where `bytes` begin, in what `ranges` count from.
+    pub(super) start: usize,
     pub(super) ranges: &'b [Range<usize>],
     pub(super) compression: Compression,
     pub(super) rows: usize,
-    /// For each column of words the words.
-    pub(super) words: &'b [StringArray],
+    /// For a column of words the words.
+    pub(super) words: &'b StringArray,
 }
 
 impl Buffers<'_> {
-    /// The columns of these types that are wanted. `None` if a buffer cannot be one of its column.
-    pub(super) fn read(
-        mut self,
-        types: &[ColumnType],
-        facts: &[ColumnFacts],
-        is_wanted: impl Fn(usize) -> bool,
-    ) -> Option<Vec<(usize, Column)>> {
-        let mut columns = Vec::new();
-        for (number, (kind, facts)) in types.iter().zip(facts).enumerate() {
-            if is_wanted(number) {
-                columns.push((number, Column { array: self.column(number, *kind)?, facts: *facts }));
-            } else {
-                self.ranges = self.ranges.get(buffers(*kind)..)?;
-            }
-        }
-        Some(columns)
-    }
-
-    fn column(&mut self, number: usize, kind: ColumnType) -> Option<ArrayRef> {
+    /// The column of this type. `None` if a buffer cannot be one of it.
+    pub(super) fn read(mut self, kind: ColumnType) -> Option<ArrayRef> {
         let rows = self.rows;
         let nulls = self.bits()?.map(NullBuffer::new);
         Some(match kind {
@@ -72,7 +77,7 @@ impl Buffers<'_> {
             ColumnType::Words => {
                 let mut keys = self.next(rows)?;
                 keys.truncate(rows);
-                let words = Arc::new(self.words.get(number)?.clone());
+                let words = Arc::new(self.words.clone());
                 let keys = (keys.len() == rows).then(|| UInt8Array::new(ScalarBuffer::from(keys), nulls))?;
                 Arc::new(DictionaryArray::try_new(keys, words).ok()?)
             }
@@ -108,11 +113,11 @@ impl Buffers<'_> {
     fn next(&mut self, len: usize) -> Option<Vec<u8>> {
         let (range, rest) = self.ranges.split_first()?;
         self.ranges = rest;
-        let bytes = self.bytes.get(range.clone())?;
         let mut out = Vec::new();
         if len == 0 {
             return Some(out);
         }
+        let bytes = self.bytes.get(range.start.checked_sub(self.start)?..range.end.checked_sub(self.start)?)?;
         arrow::unpack(bytes, self.compression, len, &mut out)?;
         Some(out)
     }
@@ -139,11 +144,26 @@ mod tests {
             ranges.push(start..start + buffer.len());
         }
         let bytes = buffers.concat();
-        let words = [StringArray::from(vec!["a", "b"])];
-        let buffers =
-            Buffers { bytes: &bytes, ranges: &ranges, compression: Compression::None, rows: 2, words: &words };
-        let columns = buffers.read(&[kind], &[ColumnFacts::UNKNOWN], |_| true)?;
-        columns.first().map(|(_, column)| ArrayRef::clone(&column.array))
+        let words = StringArray::from(vec!["a", "b"]);
+        let (compression, ranges) = (Compression::None, &ranges[..]);
+        let buffers = Buffers { bytes: &bytes, start: 0, ranges, compression, rows: 2, words: &words };
+        buffers.read(kind)
+    }
+
+    #[test]
+    fn a_column_is_a_stretch_of_the_message() {
+        use ColumnType::{Number, Text};
+        let found = |ranges: &[Range<usize>]| {
+            let found = stretches(&[Number, Text], ranges)?;
+            Some(found.into_iter().map(|(buffers, stretch)| (buffers.len(), stretch)).collect::<Vec<_>>())
+        };
+        assert_eq!(found(&[8..9, 16..32, 0..0, 32..44, 48..50]), Some(vec![(2, 8..32), (3, 32..50)]));
+        assert_eq!(found(&[0..0, 0..0, 0..0, 0..0, 99..99]), Some(vec![(2, 0..0), (3, 0..0)]));
+        // Buffers that overlap, or stand in another order, and too few of them.
+        for ranges in [[8..9, 8..32, 0..0, 32..44, 48..50], [16..32, 8..9, 0..0, 32..44, 48..50]] {
+            assert_eq!(found(&ranges), None, "{ranges:?}");
+        }
+        assert_eq!(found(&[8..9, 16..32, 0..0, 32..44]), None);
     }
 
     #[test]

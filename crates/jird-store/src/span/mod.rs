@@ -23,7 +23,7 @@ pub(crate) use open::SpanFile;
 #[cfg(test)]
 pub(crate) use read::places;
 pub(crate) use rows::{BlockRows, Fault};
-pub(crate) use table::{BlockEntry, Table};
+pub(crate) use table::{BlockEntry, PartSums, Table};
 pub(crate) use walk::summary;
 pub(crate) use write::{Effort, SpanWriter, rebuild_index};
 

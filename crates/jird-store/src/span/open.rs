@@ -203,6 +203,11 @@ impl SpanFile {
         self.index()?.block_kinds(path).ok()
     }
 
+    /// The bounds of the numbers at a path, block by block.
+    pub(crate) fn block_ranges(&self, path: &jird::Path) -> Option<Vec<Option<[Vec<u8>; 2]>>> {
+        self.index()?.ranges(path).ok()?.filter(|ranges| ranges.len() == self.table().blocks.len())
+    }
+
     /// Reads all of the index file and checks it. `None` if there is none, or it could not be opened.
     pub(crate) fn check_index(&self) -> Option<Result<(), String>> {
         let (index, pages) = self.index().zip(self.pages())?;

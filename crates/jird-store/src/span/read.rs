@@ -1,11 +1,11 @@
 //! Reading the blocks of a span file. Nothing in it is believed.
 
-use super::SpanFile;
-use super::arrow;
-use super::columns::Buffers;
+use super::arrow::{self, BatchLayout};
+use super::columns::{self, Buffers};
 use super::rows::{BlockRows, Fault, rows_of};
-use crate::column::{self, Cells, Column, ColumnFacts, ColumnType, Columns, Fields};
-use crate::files::{has_checksum, read_exact};
+use super::{PartSums, SpanFile};
+use crate::column::{Cells, Column, ColumnFacts, ColumnType, Columns, Fields, is_exact};
+use crate::files::{has_checksum, has_checksum_low, read_exact};
 use crate::index::Condition;
 use crate::settings::Compression;
 use crate::time::TimeTexts;
@@ -43,7 +43,7 @@ impl SpanFile {
         block: usize,
         fields: Option<&Fields>,
         condition: Option<&Condition>,
-    ) -> Option<BlockColumns> {
+    ) -> Option<Columns> {
         let is_column = |path: &Path| self.column(block, path).is_some();
         let decides = |condition: &Condition| {
             condition.slots().iter().any(|slot| condition.paths().get(*slot).is_some_and(is_column))
@@ -65,9 +65,9 @@ impl SpanFile {
         condition: Option<&Condition>,
     ) -> Option<Cells> {
         let is_known = |path: &Path| self.column(block, path).is_some_and(|(_, facts)| facts.text_of_null().is_some());
-        let is_decided = condition.is_none_or(|condition| column::is_exact(condition, |path| self.column(block, path)));
+        let is_decided = condition.is_none_or(|condition| is_exact(condition, |path| self.column(block, path)));
         (is_decided && paths.iter().all(is_known)).then_some(())?;
-        let columns = self.read_columns(block, condition, paths)?.columns;
+        let columns = self.read_columns(block, condition, paths)?;
         let kept = condition.and_then(|condition| columns.decide(condition));
         Cells::new(columns, paths, rows, kept)
     }
@@ -84,9 +84,8 @@ impl SpanFile {
     }
 
     /// Reads the columns of a condition and of some paths. `None` if they cannot be read, which is noted.
-    fn read_columns(&self, block: usize, condition: Option<&Condition>, paths: &[Path]) -> Option<BlockColumns> {
-        let entry = &self.table().blocks[block];
-        let [head_sum, _, tail_sum] = entry.sums?;
+    fn read_columns(&self, block: usize, condition: Option<&Condition>, paths: &[Path]) -> Option<Columns> {
+        self.table().blocks[block].sums?;
         let slots = condition.into_iter().flat_map(Condition::paths);
         let mut looked_at: Vec<&Path> = Vec::new();
         for path in slots.chain(paths) {
@@ -94,59 +93,91 @@ impl SpanFile {
                 looked_at.push(path);
             }
         }
-        let read = || {
-            let (mut head, mut tail) = (Vec::new(), Vec::new());
-            self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut head)?;
-            let tail_offset = entry.document_offset() + entry.document_bytes;
-            if looked_at.iter().any(|path| self.time_width(path).is_none()) {
-                self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail)?;
-            }
-            let columns = self.columns_of(block, &head, &tail, &looked_at);
-            let columns = columns.ok_or(Fault::Wrong("they are not what its table says"))?;
-            Ok(BlockColumns { columns, head, text_bytes: entry.text_bytes, base: self.table().base })
-        };
-        read().map_err(|fault| self.note_columns(block, &fault)).ok()
+        self.columns_of(block, &looked_at).map_err(|fault| self.note_columns(block, &fault)).ok()
     }
 
-    /// The columns of these paths, and the spellings if they have some. `tail` is empty if none of them is in it.
-    fn columns_of(&self, block: usize, head: &[u8], tail: &[u8], looked_at: &[&Path]) -> Option<Columns> {
+    /// The columns of these paths, and the spellings if they have some.
+    fn columns_of(&self, block: usize, looked_at: &[&Path]) -> Result<Columns, Fault> {
         let entry = &self.table().blocks[block];
-        let layout = arrow::layout(head)?;
-        (layout.rows == entry.events && entry.events <= entry.text_bytes).then_some(())?;
-        let rows = usize::try_from(layout.rows).ok()?;
-        let skipped = usize::try_from(entry.head_bytes + entry.document_bytes).ok()?;
-        let within = |range: &Range<usize>| {
-            // An empty buffer may stand anywhere.
-            if range.is_empty() {
-                Some(0..0)
-            } else {
-                Some(range.start.checked_sub(skipped)?..range.end.checked_sub(skipped)?)
+        let width = looked_at.iter().find_map(|path| Some(((*path).clone(), self.time_width(path)?)));
+        let mut head = Vec::new();
+        match &entry.parts {
+            // The metadata are enough to find the columns.
+            Some(parts) if width.is_none() => {
+                read_exact(&*self.input, entry.offset, parts.metadata_bytes, &mut head)?;
+                is_right(has_checksum_low(&head, parts.metadata))?;
             }
-        };
-        let ranges: Vec<_> = layout.others.iter().map(within).collect::<Option<_>>()?;
-        let (paths, types): (Vec<_>, Vec<_>) = self.table().columns.iter().cloned().unzip();
+            _ => self.read_part(entry.offset, entry.head_bytes, entry.sums.map(|[sum, ..]| sum), &mut head)?,
+        }
+        let wrong = || Fault::Wrong("they are not what its table says");
+        let layout = arrow::layout(&head).ok_or_else(wrong)?;
+        let rows = usize::try_from(layout.rows).map_err(|_| wrong())?;
+        if layout.rows != entry.events || entry.events > entry.text_bytes {
+            return Err(wrong());
+        }
+        let mut columns = self.tail_columns(block, &layout, rows, looked_at)?;
+        if let Some((path, width)) = width {
+            let mut times = Vec::new();
+            let bytes = head.get(layout.times.clone()).ok_or_else(wrong)?;
+            rows.checked_mul(8)
+                .and_then(|len| arrow::unpack(bytes, layout.compression, len, &mut times))
+                .ok_or_else(wrong)?;
+            columns.push((path, time_column(&times, width)));
+        }
+        Ok(Columns::new(rows, columns))
+    }
+
+    /// The columns of these paths that are in the tail of a block: of older files all of it is read.
+    fn tail_columns(
+        &self,
+        block: usize,
+        layout: &BatchLayout,
+        rows: usize,
+        looked_at: &[&Path],
+    ) -> Result<Vec<(Path, Column)>, Fault> {
+        let (table, wrong) = (self.table(), || Fault::Wrong("they are not what its table says"));
+        let entry = &table.blocks[block];
         // A column of the time field may be there as well.
         let is_looked_at = |path: &Path| looked_at.contains(&path) && self.time_width(path).is_none();
-        let is_looked_at: Vec<bool> = paths.iter().map(is_looked_at).collect();
-        let mut of_facts = is_looked_at.iter().zip(&entry.facts);
-        let is_spelled = of_facts.any(|(is_looked_at, facts)| *is_looked_at && facts.is_spelled());
-        let is_wanted = |number: usize| match types[number] {
+        let is_spelled = table.columns.iter().zip(&entry.facts);
+        let is_spelled = is_spelled.clone().any(|((path, _), facts)| is_looked_at(path) && facts.is_spelled());
+        let is_wanted = |(path, kind): &(Path, ColumnType)| match kind {
             ColumnType::Spellings => is_spelled,
-            _ => is_looked_at[number],
+            _ => is_looked_at(path),
         };
-        let words = &self.table().words;
-        let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows, words };
-        let columns = buffers.read(&types, &entry.facts, is_wanted)?;
-        let mut columns: Vec<_> = columns.into_iter().map(|(number, column)| (paths[number].clone(), column)).collect();
-        for path in looked_at {
-            if let Some(width) = self.time_width(path) {
-                let mut times = Vec::new();
-                let bytes = head.get(layout.times.clone())?;
-                arrow::unpack(bytes, layout.compression, rows.checked_mul(8)?, &mut times)?;
-                columns.push(((*path).clone(), time_column(&times, width)));
+        let types: Vec<_> = table.columns.iter().map(|(_, kind)| *kind).collect();
+        let stretches = columns::stretches(&types, &layout.others).ok_or_else(wrong)?;
+        let tail_start = entry.head_bytes + entry.document_bytes;
+        let tail_end = tail_start + entry.tail_bytes;
+        let (mut bytes, mut start) = (Vec::new(), None);
+        let mut found = Vec::new();
+        for (number, (ranges, stretch)) in stretches.into_iter().enumerate() {
+            let (path, kind) = &table.columns[number];
+            if !is_wanted(&table.columns[number]) {
+                continue;
             }
+            match &entry.parts {
+                Some(parts) => {
+                    let (from, to) = (stretch.start as u64, stretch.end as u64);
+                    if !stretch.is_empty() && (from < tail_start || tail_end < to) {
+                        return Err(wrong());
+                    }
+                    read_exact(&*self.input, entry.offset.saturating_add(from), to - from, &mut bytes)?;
+                    is_right(has_checksum_low(&bytes, parts.columns[number]))?;
+                    start = Some(stretch.start);
+                }
+                None if start.is_none() => {
+                    let sum = entry.sums.map(|[.., sum]| sum);
+                    self.read_part(entry.offset + tail_start, entry.tail_bytes, sum, &mut bytes)?;
+                    start = usize::try_from(tail_start).ok();
+                }
+                None => {}
+            }
+            let (start, words, facts) = (start.unwrap_or_default(), &table.words[number], entry.facts[number]);
+            let buffers = Buffers { bytes: &bytes, start, ranges, compression: layout.compression, rows, words };
+            found.push((path.clone(), Column { array: buffers.read(*kind).ok_or_else(wrong)?, facts }));
         }
-        Some(Columns::new(rows, columns))
+        Ok(found)
     }
 
     /// Reads the keys of a block's events and the offsets of their documents.
@@ -169,6 +200,9 @@ impl SpanFile {
         let mut tail = Vec::new();
         let tail_offset = entry.document_offset() + entry.document_bytes;
         self.read_part(tail_offset, entry.tail_bytes, entry.sums.map(|[.., sum]| sum), &mut tail)?;
+        if let Some(parts) = &entry.parts {
+            self.check_parts(block, parts, &tail)?;
+        }
         self.read_documents(block, text)?;
         let ends = memchr::memchr_iter(b'\n', text).map(|end| end as u32 + 1);
         if ends.eq(rows.offsets[1..].iter().copied()) {
@@ -178,28 +212,34 @@ impl SpanFile {
         }
     }
 
+    /// Checks that readers of some columns get what is there. The head and the tail have their checksums.
+    fn check_parts(&self, block: usize, parts: &PartSums, tail: &[u8]) -> Result<(), Fault> {
+        let (table, wrong) = (self.table(), || Fault::Wrong("the parts of its columns are not what its table says"));
+        let entry = &table.blocks[block];
+        let mut metadata = Vec::new();
+        read_exact(&*self.input, entry.offset, parts.metadata_bytes, &mut metadata)?;
+        is_right(has_checksum_low(&metadata, parts.metadata))?;
+        let layout = arrow::layout(&metadata).ok_or_else(wrong)?;
+        let types: Vec<_> = table.columns.iter().map(|(_, kind)| *kind).collect();
+        let start = usize::try_from(entry.head_bytes + entry.document_bytes).map_err(|_| wrong())?;
+        let stretches = columns::stretches(&types, &layout.others).ok_or_else(wrong)?;
+        stretches.into_iter().zip(&parts.columns).try_for_each(|((_, stretch), sum)| {
+            let of_tail = |stretch: Range<usize>| Some(stretch.start.checked_sub(start)?..stretch.end - start);
+            let range = if stretch.is_empty() { Some(0..0) } else { of_tail(stretch) };
+            let bytes = range.and_then(|range| tail.get(range)).ok_or_else(wrong)?;
+            is_right(has_checksum_low(bytes, *sum))
+        })
+    }
+
     fn read_part(&self, offset: u64, len: u64, sum: Option<u64>, buffer: &mut Vec<u8>) -> Result<(), Fault> {
         read_exact(&*self.input, offset, len, buffer)?;
-        match sum {
-            Some(sum) if !has_checksum(buffer, sum) => Err(Fault::Wrong("it does not have its checksum")),
-            _ => Ok(()),
-        }
+        is_right(sum.is_none_or(|sum| has_checksum(buffer, sum)))
     }
 }
 
-/// Columns of a block, and the head of its message.
-pub(crate) struct BlockColumns {
-    pub(crate) columns: Columns,
-    head: Vec<u8>,
-    text_bytes: u64,
-    base: u64,
-}
-
-impl BlockColumns {
-    /// Where each event begins in the documents; `None` if that is damaged.
-    pub(crate) fn rows(&self) -> Option<BlockRows> {
-        rows_of(&self.head, self.text_bytes, self.base).filter(|rows| rows.keys.len() == self.columns.rows())
-    }
+/// Whether a part has its checksum.
+fn is_right(has_checksum: bool) -> Result<(), Fault> {
+    if has_checksum { Ok(()) } else { Err(Fault::Wrong("it does not have its checksum")) }
 }
 
 /// The texts of times, which lie in these bytes.

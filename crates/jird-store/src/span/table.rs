@@ -45,6 +45,18 @@ pub(crate) struct BlockEntry {
     pub(crate) sums: Option<[u64; 3]>,
     /// What each of these columns does not show.
     pub(crate) facts: Vec<ColumnFacts>,
+    /// Checksums for those who read only some columns; `None` in older files.
+    pub(crate) parts: Option<PartSums>,
+}
+
+/// Checksums of parts of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PartSums {
+    /// Bytes of the metadata with which the head begins, and their checksum.
+    pub(crate) metadata_bytes: u64,
+    pub(crate) metadata: u32,
+    /// Of the stretch of each further column.
+    pub(crate) columns: Vec<u32>,
 }
 
 impl BlockEntry {
@@ -69,6 +81,13 @@ impl BlockEntry {
         self.facts.iter().for_each(|facts| out.element(facts.to_byte()));
     }
 
+    fn write_parts(&self, out: &mut ArrayWriter<'_>) {
+        let Some(PartSums { metadata_bytes, metadata, columns }) = &self.parts else { return };
+        out.element(*metadata_bytes);
+        out.element(*metadata);
+        columns.iter().for_each(|sum| out.element(*sum));
+    }
+
     /// Whether it can be in a file of this length.
     fn fits(&self, file_bytes: u64) -> bool {
         let parts = [self.offset, self.head_bytes, self.document_bytes, self.tail_bytes];
@@ -77,6 +96,7 @@ impl BlockEntry {
             && self.text_bytes <= BLOCK_BYTES_MAX
             && (1..=self.text_bytes).contains(&self.events)
             && self.first <= self.last
+            && self.parts.as_ref().is_none_or(|parts| parts.metadata_bytes <= self.head_bytes)
     }
 }
 
@@ -115,6 +135,10 @@ impl Table {
                 table.member("auto_columns", true);
             }
             table.array("blocks", |blocks| self.blocks.iter().for_each(|block| blocks.array(|out| block.write(out))));
+            if self.blocks.iter().all(|block| block.parts.is_some()) {
+                let parts = |block: &BlockEntry, out: &mut ArrayWriter<'_>| out.array(|out| block.write_parts(out));
+                table.array("parts", |out| self.blocks.iter().for_each(|block| parts(block, out)));
+            }
         });
         String::from_utf8(out).expect("JSON is UTF-8")
     }
@@ -127,6 +151,12 @@ impl Table {
         let arrivals = root.get("arrivals")?;
         let columns: Vec<_> = root.get("columns")?.elements().map(column).collect::<Option<_>>()?;
         let (columns, words) = columns.into_iter().unzip();
+        let mut blocks: Vec<_> = root.get("blocks")?.elements().map(block).collect::<Option<_>>()?;
+        if let Some(parts) = root.get("parts") {
+            let parts: Vec<_> = parts.elements().map(part_sums).collect::<Option<_>>()?;
+            (parts.len() == blocks.len()).then_some(())?;
+            blocks.iter_mut().zip(parts).for_each(|(block, parts)| block.parts = Some(parts));
+        }
         let table = Self {
             base: arrivals.at(0)?.as_u64()?,
             arrival_last: arrivals.at(1)?.as_u64()?,
@@ -134,12 +164,16 @@ impl Table {
             columns,
             words,
             has_auto_columns: root.get("auto_columns").and_then(Value::as_bool) == Some(true),
-            blocks: root.get("blocks")?.elements().map(block).collect::<Option<_>>()?,
+            blocks,
         };
         let in_order = table.blocks.windows(2).all(|pair| pair[0].last <= pair[1].first);
         let fits = table.blocks.iter().all(|block| block.fits(file_bytes));
         let has_arrivals = table.arrival_last.checked_sub(table.base).is_some_and(|range| u32::try_from(range).is_ok());
-        let has_facts = table.blocks.iter().all(|block| block.facts.len() == table.columns.len());
+        let is_whole = |block: &BlockEntry| {
+            let sums = block.parts.as_ref().map(|parts| parts.columns.len());
+            block.facts.len() == table.columns.len() && sums.is_none_or(|sums| sums == table.columns.len())
+        };
+        let has_facts = table.blocks.iter().all(is_whole);
         (has_facts && in_order && fits && has_arrivals && !table.blocks.is_empty()).then_some(table)
     }
 
@@ -192,9 +226,19 @@ fn block(value: Value<'_>) -> Option<BlockEntry> {
     Some(block)
 }
 
+fn part_sums(value: Value<'_>) -> Option<PartSums> {
+    let mut elements = value.elements();
+    let metadata_bytes = elements.next()?.as_u64()?;
+    let mut sums = elements.map(|sum| u32::try_from(sum.as_u64()?).ok());
+    Some(PartSums { metadata_bytes, metadata: sums.next()??, columns: sums.collect::<Option<_>>()? })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BlockEntry, ColumnFacts, block};
+    use super::{BlockEntry, ColumnFacts, PartSums, Table, block};
+    use crate::column::ColumnType;
+    use crate::settings::Compression;
+    use arrow_array::StringArray;
     use jird::hooks::write_array;
 
     /// The checksums stand between numbers and facts, so leaving them out would move what follows.
@@ -215,5 +259,38 @@ mod tests {
             let read = block(jird::parse(&text).unwrap().root());
             assert_eq!(read, Some(BlockEntry { sums: Some(sums.unwrap_or_default()), ..entry }));
         }
+    }
+
+    /// Parts that are not one per block, or have another number of columns, are no table.
+    #[test]
+    fn parts_are_of_all_blocks_and_columns() {
+        let parts = |columns: &[u32]| Some(PartSums { metadata_bytes: 5, metadata: u32::MAX, columns: columns.into() });
+        let entry = |parts| BlockEntry {
+            head_bytes: 9,
+            events: 1,
+            text_bytes: 3,
+            sums: Some([1; 3]),
+            facts: vec![ColumnFacts::of_byte(0)],
+            parts,
+            ..BlockEntry::default()
+        };
+        let table = |blocks: Vec<BlockEntry>| Table {
+            columns: vec![(jird::Path::root().key("a"), ColumnType::Number)],
+            words: vec![StringArray::from_iter_values([""; 0])],
+            blocks,
+            ..Table::without_blocks(0, Compression::None)
+        };
+        let whole = table(vec![entry(parts(&[7])), entry(parts(&[8]))]);
+        let text = whole.write();
+        assert_eq!(Table::read(text.as_bytes(), 99), Some(whole.clone()));
+        for (old, new) in [("[5,4294967295,8]", "[5,4294967295]"), (",[5,4294967295,8]", ""), (",8]", ",4294967296]")] {
+            assert!(text.contains(old) && Table::read(text.replace(old, new).as_bytes(), 99).is_none(), "{new}");
+        }
+        assert_eq!(Table::read(text.replace("[5,4294967295,8]", "[10,4294967295,8]").as_bytes(), 99), None);
+        // Without them, as in an older file.
+        let without = table(vec![entry(None), entry(None)]);
+        assert_eq!(Table::read(without.write().as_bytes(), 99), Some(without));
+        let mixed = table(vec![entry(parts(&[7])), entry(None)]);
+        assert!(!mixed.write().contains("parts"));
     }
 }

@@ -137,6 +137,7 @@ fn walked_block(
         last: *rows.keys.last()?,
         sums: None,
         facts: Vec::new(),
+        parts: None,
     })
 }
 

@@ -2,11 +2,11 @@
 
 use super::arrow::{self, TABLE_KEY};
 use super::flush::Flushed;
-use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file, often_asked};
+use super::{BlockEntry, PartSums, SpanFile, Table, ZSTD_BLOCK_FACTOR, columns, index_file, often_asked};
 use crate::column::{self, Column, ColumnPlan};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
-use crate::files::{Unfinished, checksum};
+use crate::files::{Unfinished, checksum, checksum_low};
 use crate::index::IndexBuilder;
 use crate::manifest::{Folder, Fresh, SpanEntry};
 use crate::settings::{ColumnChoice, Compression, Settings};
@@ -205,6 +205,13 @@ impl SpanWriter {
         let Some(layout) = arrow::layout(message) else { unreachable!("it was just written") };
         let (head, rest) = message.split_at(layout.documents.start);
         let (documents, tail) = rest.split_at(layout.documents.len());
+        let types: Vec<_> = self.table.columns.iter().map(|(_, kind)| *kind).collect();
+        let Some(stretches) = columns::stretches(&types, &layout.others) else { unreachable!("it was just written") };
+        let parts = PartSums {
+            metadata_bytes: layout.body as u64,
+            metadata: checksum_low(&head[..layout.body]),
+            columns: stretches.into_iter().map(|(_, stretch)| checksum_low(&message[stretch])).collect(),
+        };
         self.table.blocks.push(BlockEntry {
             offset: self.file.written() + start as u64,
             head_bytes: head.len() as u64,
@@ -216,6 +223,7 @@ impl SpanWriter {
             last,
             sums: Some([checksum(head), checksum(documents), checksum(tail)]),
             facts,
+            parts: Some(parts),
         });
         self.append()
     }

@@ -258,3 +258,29 @@ fn a_store_without_columns_gives_no_cells() {
     // But for the times.
     assert!(cells(&text, &paths()[..1], None).1 > 0);
 }
+
+/// A column that is damaged does not keep a reader of others from them.
+#[test]
+fn columns_are_read_one_by_one() {
+    let scratch = Scratch::new();
+    let store = filled(&scratch, &Settings::default(), false);
+    let span = scratch.path().join(format!("span-{}.arrow", store.info().unwrap().spans[0].number));
+    let whole = std::fs::read(&span).unwrap();
+    let value = (11.0_f64 / 8.0).to_le_bytes();
+    let places: Vec<_> = (0..whole.len() - 8).filter(|at| whole[*at..*at + 8] == value).collect();
+    let [place] = places[..] else { panic!("{places:?}") };
+    let mut damaged = whole.clone();
+    damaged[place] ^= 1;
+    std::fs::write(&span, damaged).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let text = snapshot.text(Window::ALL).unwrap();
+    let blocks = text.blocks().count();
+    assert_eq!((cells(&text, &paths()[2..4], None).1, snapshot.damage()), (blocks, vec![]));
+    let (found, by_cells) = cells(&text, &paths()[1..2], None);
+    assert_eq!((found.len(), by_cells), (4000, blocks - 1));
+    assert_eq!(found[11], ["1.375"]);
+    let damage = snapshot.damage();
+    assert!(damage.len() == 1 && damage[0].reason.contains("columns cannot be read"), "{damage:?}");
+    let told = store.verify(false).unwrap().damage;
+    assert!(!told.is_empty(), "the block is told");
+}

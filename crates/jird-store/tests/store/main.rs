@@ -4,6 +4,7 @@ mod basics;
 mod cells;
 mod common;
 mod conditions;
+mod extremes;
 mod lazy;
 mod mutations;
 #[cfg(unix)]

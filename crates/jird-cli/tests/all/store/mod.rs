@@ -5,6 +5,7 @@
 mod copies;
 mod damage;
 mod delete;
+mod extremes;
 #[cfg(unix)]
 mod follow;
 mod future;
