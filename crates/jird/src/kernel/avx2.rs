@@ -1,8 +1,8 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
-use super::parts::{Plain, opaque, part, part_mut};
+use super::parts::{Plain, opaque, opaque_both, part, part_mut};
 use super::proof::proof;
-use super::simd::{BLOCK, Classes, Kinds, Simd, is_plain_number};
+use super::simd::{BLOCK, Classes, Kinds, MANY, Simd, is_plain_number};
 use super::utf8::{self, Vectors};
 use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
 use crate::limits::LENGTH_MAX;
@@ -10,6 +10,9 @@ use crate::word::Node;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
+
+/// The tokens that are written without a table: more than most blocks have, even of numbers.
+const FEW: usize = 12;
 
 /// Bytes in a register.
 const HALF: usize = 32;
@@ -45,14 +48,17 @@ proof! {
         store_half(bytes: &mut [u8; HALF], half: __m256i) -> () = store(bytes, half);
         /// All ones in each byte that is equal to the other's.
         equal(one: __m256i, other: __m256i) -> __m256i = _mm256_cmpeq_epi8(one, other);
-        /// All ones in each byte that is not above the other's.
-        at_most(bytes: __m256i, most: __m256i) -> __m256i = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, most), most);
+        /// The bits that the other does not have.
+        without(bits: __m256i, other: __m256i) -> __m256i = _mm256_andnot_si256(other, bits);
+        /// All ones in each byte from `low` to `high`. The bytes are moved so that `high` is the greatest signed number.
+        within(bytes: __m256i, low: u8, high: u8) -> __m256i = {
+            let moved = _mm256_add_epi8(bytes, _mm256_set1_epi8(0x7F_u8.wrapping_sub(high).cast_signed()));
+            _mm256_cmpgt_epi8(moved, _mm256_set1_epi8((0x7E_u8 - (high - low)).cast_signed()))
+        };
         /// The lesser of each two bytes, taken as signed.
         lesser(one: __m256i, other: __m256i) -> __m256i = _mm256_min_epi8(one, other);
         /// All ones in each byte that is zero or has its high bit.
         not_above_zero(bytes: __m256i) -> __m256i = _mm256_cmpgt_epi8(_mm256_set1_epi8(1), bytes);
-        /// The difference of each byte, modulo 256.
-        above(bytes: __m256i, base: __m256i) -> __m256i = _mm256_sub_epi8(bytes, base);
         /// Looks up each byte by its low nibble in a table; 0 for a byte that has its high bit.
         by_low_nibble(table: __m256i, bytes: __m256i) -> __m256i = _mm256_shuffle_epi8(table, bytes);
         /// The high bit of each byte.
@@ -75,9 +81,30 @@ proof! {
         };
         emit_bytes(bytes: [__m256i; 2], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) -> () =
             emit(bytes, mask, base, pos, kind);
+        /// The bytes of a block at sixteen places, 0 for a place behind it. No place may be above 0x7F.
+        at_places(bytes: [__m256i; 2], places: __m128i) -> __m128i = at_places(bytes, places);
+        /// Eight places, or twice as many.
+        eight_places(places: u64) -> __m128i = _mm_cvtsi64_si128(places.cast_signed());
+        sixteen_places(first: u64, last: u64) -> __m128i = _mm_set_epi64x(last.cast_signed(), first.cast_signed());
+        /// The offsets of the first eight places.
+        store_offsets(offsets: &mut [u32; 8], base: u32, places: __m128i) -> () =
+            store(offsets, _mm256_add_epi32(_mm256_set1_epi32(base.cast_signed()), _mm256_cvtepu8_epi32(places)));
+        store_first_eight(bytes: &mut [u8; 8], register: __m128i) -> () = store_eight(bytes, register);
+        store_sixteen(bytes: &mut [u8; 16], register: __m128i) -> () = {
+            // SAFETY: the store writes the 16 bytes of the reference.
+            unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register) }
+        };
         write_words(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) -> () =
             words(forms, tokens, out);
     }
+}
+
+/// Where a block begins, and how many of its tokens are written first.
+#[derive(Clone, Copy)]
+pub(crate) struct Offset {
+    base: u32,
+    /// [`MANY`], or none where most blocks have more.
+    first: usize,
 }
 
 impl Avx2 {
@@ -86,13 +113,38 @@ impl Avx2 {
     fn mask(self, [low, high]: [__m256i; 2]) -> u64 {
         u64::from(self.bits(low)) | u64::from(self.bits(high)) << HALF
     }
+
+    /// The high bit of each operator; the other bits of a byte are arbitrary.
+    #[inline(always)]
+    fn operators(self, [low, high]: [__m256i; 2]) -> [__m256i; 2] {
+        let operators = self.table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
+        let curl = self.splat(0x20);
+        let [control_low, control_high] = self.controls([low, high]);
+        // Two control characters become operators by the bit 0x20.
+        [
+            self.without(self.equal(self.or(low, curl), self.by_low_nibble(operators, low)), control_low),
+            self.without(self.equal(self.or(high, curl), self.by_low_nibble(operators, high)), control_high),
+        ]
+    }
+
+    /// The high bit of each byte below 0x20; the other bits of a byte are arbitrary.
+    #[inline(always)]
+    fn controls(self, [low, high]: [__m256i; 2]) -> [__m256i; 2] {
+        // It stays in a difference from 0x9F where the byte is at most 0x1F.
+        let max = self.splat(0x80 + 0x1F);
+        [self.minus(max, low), self.minus(max, high)]
+    }
 }
 
 // The halves of a block are written out: a closure passed to `map` has no features, and would not always be inlined.
 impl Simd for Avx2 {
     type Block = [__m256i; 2];
     type Utf8 = __m256i;
-    type Offset = u32;
+    type Offset = Offset;
+
+    const MARKS_BLOCKS: bool = true;
+    const DELAYS_TOKENS: bool = true;
+    const COUNTS_TOKENS: bool = true;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -111,21 +163,36 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn behind(self, [_, before]: Self::Block, [low, high]: Self::Block) -> Self::Block {
+        [self.preceding(low, before)[0], self.preceding(high, low)[0]]
+    }
+
+    #[inline(always)]
+    fn mark(self, [low, high]: Self::Block, marked: u64) -> Self::Block {
+        [self.with_high_bits(low, marked as u32), self.with_high_bits(high, (marked >> HALF) as u32)]
+    }
+
+    #[inline(always)]
+    fn mark_spaced(self, [low, high]: Self::Block, [behind_low, behind_high]: Self::Block) -> Self::Block {
+        let (space, mark) = (self.splat(0x80 + b' '), self.splat(0x80));
+        let [is_low, is_high] = self.operators([low, high]);
+        // The high bit stays in a difference where the byte is at most a space.
+        let low_mark = self.and(self.and(self.minus(space, behind_low), mark), is_low);
+        let high_mark = self.and(self.and(self.minus(space, behind_high), mark), is_high);
+        [self.or(low, low_mark), self.or(high, high_mark)]
+    }
+
+    #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
         let spaces = self.table(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
-        let operators = self.table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
         let [low, high] = block;
-        let (curl, max) = (self.splat(0x20), self.splat(0x1F));
         let space = self.mask([
             self.equal(low, self.by_low_nibble(spaces, low)),
             self.equal(high, self.by_low_nibble(spaces, high)),
         ]);
-        let operator = self.mask([
-            self.equal(self.or(low, curl), self.by_low_nibble(operators, low)),
-            self.equal(self.or(high, curl), self.by_low_nibble(operators, high)),
-        ]);
-        let control = self.mask([self.at_most(low, max), self.at_most(high, max)]);
-        Classes { quote: self.eq(block, b'"'), space, operator: operator & !control, control }
+        let operator = self.mask(self.operators(block));
+        let control = self.mask(self.controls(block));
+        Classes { quote: self.eq(block, b'"'), space, operator, control }
     }
 
     #[inline(always)]
@@ -141,16 +208,16 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn between(self, [first, second]: Self::Block, low: u8, high: u8) -> u64 {
-        let (base, width) = (self.splat(low), self.splat(high - low));
-        self.mask([self.at_most(self.above(first, base), width), self.at_most(self.above(second, base), width)])
+        self.mask([self.within(first, low, high), self.within(second, low, high)])
     }
 
     #[inline(always)]
     fn escapes(self, [low, high]: Self::Block) -> u64 {
-        let (quote, backslash, max) = (self.splat(b'"'), self.splat(b'\\'), self.splat(0x1F));
+        let (quote, backslash) = (self.splat(b'"'), self.splat(b'\\'));
+        let [control_low, control_high] = self.controls([low, high]);
         let low_pair = self.or(self.equal(low, quote), self.equal(low, backslash));
         let high_pair = self.or(self.equal(high, quote), self.equal(high, backslash));
-        self.mask([self.or(low_pair, self.at_most(low, max)), self.or(high_pair, self.at_most(high, max))])
+        self.mask([self.or(low_pair, control_low), self.or(high_pair, control_high)])
     }
 
     #[inline(always)]
@@ -211,14 +278,14 @@ impl Simd for Avx2 {
         let plain = self.without_high_bits(kinds);
         let [low, high] = kinds;
         let letters = self.table(&[1, 0, 0, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0, 0, 0x6E, 0]);
-        let (zero, nine, minus) = (self.splat(b'0'), self.splat(9), self.splat(b'-'));
+        let minus = self.splat(b'-');
         let literal = self.mask([
             self.equal(low, self.by_low_nibble(letters, low)),
             self.equal(high, self.by_low_nibble(letters, high)),
         ]);
         let number = self.mask([
-            self.or(self.at_most(self.above(low, zero), nine), self.equal(low, minus)),
-            self.or(self.at_most(self.above(high, zero), nine), self.equal(high, minus)),
+            self.or(self.within(low, b'0', b'9'), self.equal(low, minus)),
+            self.or(self.within(high, b'0', b'9'), self.equal(high, minus)),
         ]);
         Kinds {
             string: self.eq(plain, b'"') & valid,
@@ -249,7 +316,7 @@ impl Simd for Avx2 {
         let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return Some(false) };
         let bytes = self.load_half(bytes);
         let zero = self.splat(b'0');
-        let digits = self.bits(self.at_most(self.above(bytes, zero), self.splat(9)));
+        let digits = self.bits(self.within(bytes, b'0', b'9'));
         let points = self.bits(self.equal(bytes, self.splat(b'.')));
         let zeros = self.bits(self.equal(bytes, zero));
         Some(is_plain_number(end.wrapping_sub(start), !digits, points, zeros))
@@ -281,34 +348,77 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn offset(self, base: u32) -> u32 {
-        base
+    fn offset(self, base: u32, is_dense: bool) -> Offset {
+        Offset { base, first: if is_dense { 0 } else { MANY } }
     }
 
     #[inline(always)]
-    fn next_offset(self, offset: u32) -> u32 {
-        offset.wrapping_add(BLOCK as u32)
+    fn next_offset(self, offset: Offset) -> Offset {
+        Offset { base: offset.base.wrapping_add(BLOCK as u32), ..offset }
     }
 
     #[inline(always)]
     fn emit(
         self,
-        [low, high]: Self::Block,
+        block: Self::Block,
         _bytes: &[u8; BLOCK],
         mask: u64,
-        marked: u64,
-        base: u32,
+        _marked: u64,
+        Offset { base, first }: Offset,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        // Most blocks of a long string have no token. For other blocks, branches on the number of tokens would be
-        // mispredicted too often.
+        // Most blocks of a long string have no token. Otherwise the branches are those that most blocks of a stretch take
+        // alike.
         if mask == 0 {
             return;
         }
-        let bytes = [self.with_high_bits(low, marked as u32), self.with_high_bits(high, (marked >> HALF) as u32)];
-        self.emit_bytes(bytes, mask, base, pos, kind);
+        let count = mask.count_ones() as usize;
+        if count > FEW {
+            return self.emit_bytes(block, mask, base, pos, kind);
+        }
+        let ([offsets, more_offsets, ..], ([kinds, _, ..], _)) = (pos.as_chunks_mut().0, kind.as_chunks_mut()) else {
+            unreachable!("64 are more than 16")
+        };
+        let (eight, rest) = places(mask, 8);
+        self.store_offsets(offsets, base, self.eight_places(eight));
+        if count <= first {
+            let Some(kinds) = kinds.first_chunk_mut() else { unreachable!("16 are more than eight") };
+            return self.store_first_eight(kinds, self.at_places(block, self.eight_places(eight)));
+        }
+        let (more, _) = places(rest, FEW - 8);
+        self.store_offsets(more_offsets, base, self.eight_places(more));
+        self.store_sixteen(kinds, self.at_places(block, self.sixteen_places(eight, more)));
     }
+}
+
+/// The places of the first `count` bits of `mask`, a byte for each, and the mask without these bits. Without a bit the place
+/// is 64.
+#[inline(always)]
+fn places(mut mask: u64, count: usize) -> (u64, u64) {
+    let mut places = 0;
+    for at in 0..count {
+        places |= u64::from(mask.trailing_zeros()) << (8 * at);
+        // One after the other: all masks at once would not fit in the registers.
+        (mask, places) = opaque_both(mask, places);
+        mask &= mask.wrapping_sub(1);
+    }
+    (places, mask)
+}
+
+/// Each quarter of a block is looked up in for itself: a place in another quarter gets its high bit, and so a zero.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn at_places([low, high]: [__m256i; 2], places: __m128i) -> __m128i {
+    let places = _mm256_broadcastsi128_si256(places);
+    let beyond = _mm256_set1_epi8(0x70);
+    let quarters = _mm256_setr_epi64x(0, 0, 0x1010_1010_1010_1010, 0x1010_1010_1010_1010);
+    let places = _mm256_xor_si256(places, quarters);
+    let in_low = _mm256_shuffle_epi8(low, _mm256_add_epi8(places, beyond));
+    let places = _mm256_xor_si256(places, _mm256_set1_epi8(0x20));
+    let in_high = _mm256_shuffle_epi8(high, _mm256_add_epi8(places, beyond));
+    let found = _mm256_or_si256(in_low, in_high);
+    _mm_or_si128(_mm256_castsi256_si128(found), _mm256_extracti128_si256::<1>(found))
 }
 
 /// Writes eight tokens at a time, always for all groups; a table says which bytes stay.

@@ -356,7 +356,7 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn offset(self, base: u32) -> __m512i {
+    fn offset(self, base: u32, _is_dense: bool) -> __m512i {
         self.each(base)
     }
 

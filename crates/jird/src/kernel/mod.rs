@@ -32,7 +32,7 @@ pub(crate) use checked::{as_utf8, trusted_str};
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
 pub(crate) use escapes::{SHORT, any_escapes, escapes};
-pub(crate) use simd::{BLOCK, Classes, Kinds, Outline, Simd};
+pub(crate) use simd::{BLOCK, Classes, Kinds, MANY, Outline, Simd};
 pub(crate) use words::TokenWords;
 
 use core::fmt;

@@ -162,7 +162,7 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn offset(self, base: u32) -> u32 {
+    fn offset(self, base: u32, _is_dense: bool) -> u32 {
         base
     }
 

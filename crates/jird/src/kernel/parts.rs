@@ -54,6 +54,23 @@ pub(super) fn opaque(mask: u64) -> u64 {
     mask
 }
 
+/// [`opaque`] for two numbers. The compiler computes both before it goes on with either.
+#[inline(always)]
+pub(super) fn opaque_both(one: u64, other: u64) -> (u64, u64) {
+    // Miri cannot run assembly.
+    if cfg!(miri) {
+        return (one, other);
+    }
+    let (mut one, mut other) = (one, other);
+    // SAFETY: the assembly has no instruction; it only names the registers.
+    unsafe {
+        core::arch::asm!(
+            "/* {} {} */", inout(reg) one, inout(reg) other, options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    (one, other)
+}
+
 /// [`Simd::prefetch`](super::simd::Simd::prefetch).
 #[inline(always)]
 pub(super) fn prefetch(blocks: &[[u8; BLOCK]; 2], distance: usize) {

@@ -280,7 +280,7 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn offset(self, base: u32) -> u32 {
+    fn offset(self, base: u32, _is_dense: bool) -> u32 {
         base
     }
 

@@ -8,6 +8,9 @@ use core::mem::MaybeUninit;
 pub(crate) const BLOCK: usize = 64;
 const _: () = assert!(BLOCK <= PAST_END, "an offset may lie a block past the end");
 
+/// More tokens in a block than this are many.
+pub(crate) const MANY: usize = 8;
+
 /// The number of quotes around a string.
 pub(super) const QUOTES: u32 = 2;
 
@@ -105,6 +108,12 @@ pub(crate) trait Simd: Copy {
     /// [`mark_spaced`](Self::mark_spaced), and not by a mask that is given to [`emit`](Self::emit). Only then are these two
     /// and [`behind`](Self::behind) called.
     const MARKS_BLOCKS: bool = false;
+    /// Whether the tokens of two blocks are written together with the masks of the next two. Where both take so many
+    /// instructions that the CPU does not see the end of a block's while it begins, they then do not wait for each other.
+    /// Needs [`MARKS_BLOCKS`](Self::MARKS_BLOCKS).
+    const DELAYS_TOKENS: bool = false;
+    /// Whether [`emit`](Self::emit) wants to know if most blocks have many tokens: more than [`MANY`].
+    const COUNTS_TOKENS: bool = false;
 
     /// Loads a block into registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
@@ -278,8 +287,9 @@ pub(crate) trait Simd: Copy {
     fn words(self, _kinds: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
         words::one_by_one(tokens, out);
     }
-    /// The offset of a block.
-    fn offset(self, base: u32) -> Self::Offset;
+    /// The offset of a block. `is_dense` says that this block and those after it have [`MANY`] tokens on average; it changes
+    /// only the cost, and only if [`COUNTS_TOKENS`](Self::COUNTS_TOKENS).
+    fn offset(self, base: u32, is_dense: bool) -> Self::Offset;
     /// The offset of the block after it.
     fn next_offset(self, offset: Self::Offset) -> Self::Offset;
     /// Writes `base + i` and the byte at `i` for each set bit `i` of `mask`, in order. The byte gets its high bit set

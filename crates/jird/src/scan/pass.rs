@@ -7,7 +7,7 @@
 use super::escapes::{escaped_bytes, marks};
 use super::tokens::Free;
 use super::{Carry, Chunk, Keeps, State, Tokens, Violations};
-use crate::kernel::{BLOCK, Classes, Pass, Simd};
+use crate::kernel::{BLOCK, Classes, MANY, Pass, Simd};
 
 /// A chunk to be scanned. It is generic over what the mode says: whether lines are scanned, whether everything is
 /// checked, and what is kept of each block ([`Keeps`]). Each combination is compiled separately, because
@@ -39,6 +39,10 @@ struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u
     controls: u64,
     /// The number of white-space bytes outside strings, other than newlines. Lines only.
     blank: usize,
+    /// Whether the last blocks had many tokens. Only if [`Simd::COUNTS_TOKENS`].
+    is_dense: bool,
+    /// The last pair, if [`Simd::DELAYS_TOKENS`].
+    unwritten: Unwritten<S>,
     /// How far ahead memory is asked for the text. Lines only.
     ahead: usize,
 }
@@ -46,6 +50,17 @@ struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u
 /// How far ahead of the blocks the memory is asked for lines. They are read once, so they mostly come from there; and behind
 /// a piece of lines the next one follows.
 const AHEAD: usize = 4096;
+
+/// Pairs of blocks, after which it is decided anew whether their blocks have many tokens.
+const STRETCH: usize = 32;
+
+/// A pair of blocks whose tokens are not written yet.
+struct Unwritten<S: Simd> {
+    blocks: [S::Block; 2],
+    tokens: [u64; 2],
+    /// The offset of the first.
+    offset: S::Offset,
+}
 
 /// What was found in a block: one bit for each byte.
 struct Masks {
@@ -92,7 +107,7 @@ impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_,
             from,
             before,
             // Texts are shorter than 2^32 bytes; the callers of the scan refuse longer ones.
-            offset: simd.offset(from as u32),
+            offset: simd.offset(from as u32, tokens.is_dense),
             utf8: simd.utf8_start(),
             all: simd.load(&[0; BLOCK]),
             start: simd.splat_block(if carry.state.space == 0 { b'!' } else { b' ' }),
@@ -100,6 +115,12 @@ impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_,
             checks_ascii,
             controls: 0,
             blank: 0,
+            is_dense: tokens.is_dense,
+            unwritten: Unwritten {
+                blocks: [simd.load(&[0; BLOCK]); 2],
+                tokens: [0; 2],
+                offset: simd.offset(from as u32, false),
+            },
             // Behind a single record stands nothing that will be read.
             ahead: if tokens.tuning.prefetches && to - from >= 2 * AHEAD { AHEAD } else { 0 },
         };
@@ -133,6 +154,7 @@ impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_,
         carry.state = state.at_border();
         let written = out.written();
         tokens.set_written(written);
+        tokens.is_dense = pass.is_dense;
         tokens.beyond_ascii |= simd.beyond_ascii(pass.all) != 0;
         tokens.blank |= S::SKIMS && pass.blank != filler;
         let mut found = Violations { not_utf8: !simd.utf8_ok(&pass.utf8), ..Violations::default() };
@@ -151,17 +173,34 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
         let (pairs, last) = blocks.as_chunks();
         let mut index = 0;
         while index < pairs.len() {
-            let inside = self.two_blocks(pairs, index, state, out);
-            index += 1;
-            if inside == u64::MAX && state.escape == 0 {
-                // Marked cold, because otherwise the inner loop would get the registers that short strings need.
-                core::hint::cold_path();
-                index = self.pass_by(pairs, index, out);
+            let (start, written) = (index, out.len());
+            let end = if S::COUNTS_TOKENS { pairs.len().min(start + STRETCH) } else { pairs.len() };
+            while index < end {
+                let inside = self.two_blocks(pairs, index, state, out);
+                index += 1;
+                if inside == u64::MAX && state.escape == 0 {
+                    // Marked cold, because otherwise the inner loop would get the registers that short strings need.
+                    core::hint::cold_path();
+                    index = self.pass_by(pairs, index, out);
+                }
             }
+            if S::COUNTS_TOKENS {
+                self.is_dense = out.len() - written > 2 * MANY * (index - start);
+                self.offset = self.offset_of(2 * index);
+            }
+        }
+        if S::DELAYS_TOKENS {
+            self.write(out);
         }
         if let [last] = last {
             self.one_block(2 * index, self.before(pairs, index), last, state, out);
         }
+    }
+
+    /// The offset of the block at `index`.
+    #[inline(always)]
+    fn offset_of(&self, index: usize) -> S::Offset {
+        self.simd.offset((self.from + index * BLOCK) as u32, self.is_dense)
     }
 
     /// The block before a pair.
@@ -215,6 +254,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
         let simd = self.simd;
         let bytes = &pairs[index];
         let open = state.in_string & 1;
+        if S::DELAYS_TOKENS {
+            self.write(out);
+        }
         let (classes, next) = (Self::classes(simd, first), Self::classes(simd, second));
         let mut masks = Self::masks(simd, &classes, escaped[0], state);
         let mut next_masks = Self::masks(simd, &next, escaped[1], state);
@@ -238,8 +280,18 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
         if CHECK {
             self.controls |= classes.control & masks.inside | next.control & next_masks.inside;
         }
-        self.emit(2 * index, first, &bytes[0], &masks, out);
-        self.emit(2 * index + 1, second, &bytes[1], &next_masks, out);
+        self.keep(2 * index, &bytes[0], &masks, out);
+        self.keep(2 * index + 1, &bytes[1], &next_masks, out);
+        let offset = self.offset;
+        let next_offset = simd.next_offset(offset);
+        if S::DELAYS_TOKENS {
+            let tokens = [masks.tokens, next_masks.tokens];
+            self.unwritten = Unwritten { blocks: [first, second], tokens, offset };
+        } else {
+            out.emit(simd, first, &bytes[0], masks.tokens, masks.marked, offset);
+            out.emit(simd, second, &bytes[1], next_masks.tokens, next_masks.marked, next_offset);
+        }
+        self.offset = simd.next_offset(next_offset);
         next_masks.inside
     }
 
@@ -272,7 +324,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
             block = masks.mark(simd, block, marks);
             out.mark_last(before);
         }
-        self.emit(index, block, bytes, &masks, out);
+        self.keep(index, bytes, &masks, out);
+        out.emit(simd, block, bytes, masks.tokens, masks.marked, self.offset);
+        self.offset = simd.next_offset(self.offset);
         if CHECK {
             self.controls |= classes.control & masks.inside;
         }
@@ -296,7 +350,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
             }
             index += 1;
         }
-        self.offset = self.simd.offset((self.from + 2 * index * BLOCK) as u32);
+        self.offset = self.offset_of(2 * index);
         index
     }
 
@@ -392,8 +446,18 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
         }
     }
 
+    /// Writes the tokens of the last pair.
     #[inline(always)]
-    fn emit(&mut self, index: usize, block: S::Block, bytes: &[u8; BLOCK], masks: &Masks, out: &mut Free<'_>) {
+    fn write(&mut self, out: &mut Free<'_>) {
+        let Unwritten { blocks: [first, second], tokens: [tokens, next_tokens], offset } = self.unwritten;
+        // Tokens are marked in the blocks, and a kernel that does so needs no bytes.
+        out.emit(self.simd, first, &[0; BLOCK], tokens, 0, offset);
+        out.emit(self.simd, second, &[0; BLOCK], next_tokens, 0, self.simd.next_offset(offset));
+    }
+
+    /// Keeps of a block what is needed besides its tokens.
+    #[inline(always)]
+    fn keep(&mut self, index: usize, bytes: &[u8; BLOCK], masks: &Masks, out: &mut Free<'_>) {
         if LINES && S::SKIMS {
             self.blank += (masks.blank & !masks.tokens).count_ones() as usize;
         }
@@ -403,8 +467,6 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
         if KEEPS == Keeps::Scalars as u8 {
             out.keep_scalars(self.simd, bytes, masks.run | masks.behind);
         }
-        out.emit(self.simd, block, bytes, masks.tokens, masks.marked, self.offset);
-        self.offset = self.simd.next_offset(self.offset);
     }
 }
 

@@ -86,6 +86,8 @@ pub(crate) struct Tokens {
     pub(crate) beyond_ascii: bool,
     /// Whether there is white space between the tokens, other than newlines. Lines only, and only if [`Simd::SKIMS`].
     pub(crate) blank: bool,
+    /// Whether the text had many tokens where pass one was last. It changes only the cost.
+    pub(super) is_dense: bool,
     pub(crate) tuning: Tuning,
 }
 
@@ -117,6 +119,7 @@ impl Tokens {
             runs: Vec::new(),
             scalars: Vec::new(),
             scalars_len: 0,
+            is_dense: false,
             tuning: Tuning::USUAL,
             numbers_unjudged: 0,
             beyond_ascii: false,
@@ -485,6 +488,12 @@ pub(super) struct Free<'t> {
 }
 
 impl Free<'_> {
+    /// The number of tokens.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     #[inline(always)]
     pub(super) fn written(self) -> Written {
         Written { tokens: self.len, escapes: self.escapes_len, scalars: self.scalars_len }
