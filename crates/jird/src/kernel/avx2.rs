@@ -190,9 +190,10 @@ impl Simd for Avx2 {
             self.equal(low, self.by_low_nibble(spaces, low)),
             self.equal(high, self.by_low_nibble(spaces, high)),
         ]);
-        let operator = self.mask(self.operators(block));
-        let control = self.mask(self.controls(block));
-        Classes { quote: self.eq(block, b'"'), space, operator, control }
+        // Hidden from the compiler, which would unite vectors of other classes with it, and then need more of them.
+        let operator = self.opaque(self.mask(self.operators(block)));
+        let control = self.opaque(self.mask(self.controls(block)));
+        Classes { quote: self.opaque(self.eq(block, b'"')), space: self.opaque(space), operator, control }
     }
 
     #[inline(always)]
