@@ -96,8 +96,10 @@ impl Pass for Sample<'_> {
             seen += BLOCK;
         }
         let is_dense = digits * density >= seen && numbers * LEN_MAX >= digits;
+        // The masks of a block cost as much as two or three numbers that are checked alone.
+        let has_many = !S::GATHERS && 2 * numbers * BLOCK >= 5 * seen;
         match () {
-            () if S::MASKS_ARE_CHEAP && is_dense => Keeps::Masks,
+            () if S::MASKS_ARE_CHEAP && (is_dense || has_many) => Keeps::Masks,
             // A block that is gathered costs less than half of a number that is checked alone.
             () if S::GATHERS && numbers * BLOCK >= seen => Keeps::Scalars,
             () => Keeps::Nothing,
@@ -199,8 +201,8 @@ impl Pass for CheckNumbers<'_> {
 #[inline(always)]
 pub(super) fn wrong_bytes<S: Simd>(simd: S, block: S::Block, run: u64, len: usize, before: &mut NumberCarry) -> u64 {
     let last = |mask: u64| mask >> ((len - 1) % BLOCK) & 1;
-    let digit = simd.between(block, b'0', b'9');
-    let minus = simd.eq(block, b'-');
+    let digit = simd.opaque(simd.between(block, b'0', b'9'));
+    let minus = simd.opaque(simd.eq(block, b'-'));
     let starts = run & !(run << 1 | before.run) & (digit | minus);
     // All bytes of each run that begins as a number does, and of no other run: adding a bit to a run clears it.
     let number = run & !run.wrapping_add(starts).wrapping_add(before.number);
