@@ -2,7 +2,7 @@
 
 use super::parts::{Plain, opaque, opaque_both, part, part_mut};
 use super::proof::proof;
-use super::simd::{BLOCK, Classes, Kinds, MANY, Simd, is_plain_number};
+use super::simd::{BLOCK, Classes, Kinds, MANY, QUOTES, Simd, is_plain_number};
 use super::utf8::{self, Vectors};
 use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
 use crate::limits::LENGTH_MAX;
@@ -93,6 +93,16 @@ proof! {
         store_sixteen(bytes: &mut [u8; 16], register: __m128i) -> () = {
             // SAFETY: the store writes the 16 bytes of the reference.
             unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register) }
+        };
+        /// The lengths of 32 keys modulo 64, counted with the quotes.
+        lengths(starts: &[u32; HALF], nexts: &[u32; HALF]) -> __m256i = lengths(starts, nexts);
+        /// All ones in each byte below 64 that is the place of a bit.
+        among(bytes: __m256i, bits: u64) -> __m256i = {
+            let bits = _mm256_set1_epi64x(bits.cast_signed());
+            let byte = _mm256_and_si256(_mm256_srli_epi16::<3>(bytes), _mm256_set1_epi8(7));
+            let place = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+            let bit = _mm256_shuffle_epi8(place, _mm256_and_si256(bytes, _mm256_set1_epi8(7)));
+            _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(bits, byte), bit), bit)
         };
         write_words(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) -> () =
             words(forms, tokens, out);
@@ -324,6 +334,14 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn keys_as_long(self, pos: &[u32; BLOCK + 1], keys: u64, lengths: u64) -> u64 {
+        let (starts, nexts) = (pos[..BLOCK].as_chunks().0, pos[1..].as_chunks().0);
+        let lengths = lengths.rotate_left(QUOTES);
+        let (low, high) = (self.lengths(&starts[0], &nexts[0]), self.lengths(&starts[1], &nexts[1]));
+        self.mask([self.among(low, lengths), self.among(high, lengths)]) & keys
+    }
+
+    #[inline(always)]
     fn words(self, [low, high]: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
         let mut forms = [0; BLOCK];
         let halves = forms.as_chunks_mut().0;
@@ -512,6 +530,25 @@ fn words(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u6
     }
 }
 
+/// The differences of 32 offsets to those before, modulo 64, as bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lengths(starts: &[u32; HALF], nexts: &[u32; HALF]) -> __m256i {
+    let (starts, nexts) = (starts.as_chunks::<8>().0, nexts.as_chunks::<8>().0);
+    let first = _mm256_packus_epi32(eight_lengths(&starts[0], &nexts[0]), eight_lengths(&starts[1], &nexts[1]));
+    let last = _mm256_packus_epi32(eight_lengths(&starts[2], &nexts[2]), eight_lengths(&starts[3], &nexts[3]));
+    // Both steps narrow the halves of registers for themselves; now four bytes at a time are put in order.
+    let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    _mm256_permutevar8x32_epi32(_mm256_packus_epi16(first, last), order)
+}
+
+/// The differences of eight offsets to those before, modulo 64.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn eight_lengths(starts: &[u32; 8], nexts: &[u32; 8]) -> __m256i {
+    _mm256_and_si256(_mm256_sub_epi32(load(nexts), load(starts)), _mm256_set1_epi32(63))
+}
+
 /// The entries of `words::FORMS` for 32 kinds. The result is not meaningful for opening brackets, whose words are
 /// written elsewhere.
 #[inline]
@@ -579,4 +616,40 @@ fn load_eight(bytes: &[u8; 8]) -> __m128i {
 fn store_eight(bytes: &mut [u8; 8], register: __m128i) {
     // SAFETY: the store writes the eight bytes of the reference.
     unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), register) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::simd::tests::tells_keys_as_one_by_one;
+
+    #[test]
+    fn keys_are_told_by_their_lengths_as_one_by_one() {
+        Avx2::detect().map(tells_keys_as_one_by_one);
+    }
+
+    #[test]
+    fn bytes_are_found_at_places() {
+        let Some(simd) = Avx2::detect() else { return };
+        let block: [u8; BLOCK] = core::array::from_fn(|at| 100 + at as u8);
+        for first in 0..=BLOCK {
+            let places: [u8; 16] = core::array::from_fn(|at| (first + 5 * at).min(BLOCK) as u8);
+            let [low, high] = *places.as_chunks().0 else { unreachable!("two halves") };
+            let mut found = [0; 16];
+            let wide = simd.sixteen_places(u64::from_le_bytes(low), u64::from_le_bytes(high));
+            simd.store_sixteen(&mut found, simd.at_places(simd.load(&block), wide));
+            assert_eq!(found, places.map(|place| block.get(usize::from(place)).copied().unwrap_or_default()));
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_the_first_bits() {
+        for (mask, places_of, rest) in [
+            (0, [64; 8], 0),
+            (1 << 63 | 1, [0, 63, 64, 64, 64, 64, 64, 64], 0),
+            (0x3FF << 7, [7, 8, 9, 10, 11, 12, 13, 14], 3 << 15),
+        ] {
+            assert_eq!(places(mask, 8), (u64::from_le_bytes(places_of), rest));
+        }
+    }
 }

@@ -183,7 +183,7 @@ impl<'a, 'p> Elements<'a, 'p> {
                 Stage::Array => batch.scalars,
                 Stage::Element => {
                     let lengths = self.select.projection.nodes[self.level.node as usize].lengths;
-                    simd.keys_as_long(batch.pos, batch.keys, lengths) | batch.unclear
+                    simd.keys_as_long(batch.pos, batch.keys & among, lengths) | batch.unclear
                 }
                 Stage::Start | Stage::Other | Stage::Done => 0,
             }
