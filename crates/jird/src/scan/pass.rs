@@ -280,18 +280,20 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
         if CHECK {
             self.controls |= classes.control & masks.inside | next.control & next_masks.inside;
         }
-        self.keep(2 * index, &bytes[0], &masks, out);
-        self.keep(2 * index + 1, &bytes[1], &next_masks, out);
         let offset = self.offset;
-        let next_offset = simd.next_offset(offset);
+        self.offset = simd.next_offset(offset);
+        self.keep(2 * index, &bytes[0], &masks, out);
         if S::DELAYS_TOKENS {
             let tokens = [masks.tokens, next_masks.tokens];
             self.unwritten = Unwritten { blocks: [first, second], tokens, offset };
         } else {
             out.emit(simd, first, &bytes[0], masks.tokens, masks.marked, offset);
-            out.emit(simd, second, &bytes[1], next_masks.tokens, next_masks.marked, next_offset);
         }
-        self.offset = simd.next_offset(next_offset);
+        self.keep(2 * index + 1, &bytes[1], &next_masks, out);
+        if !S::DELAYS_TOKENS {
+            out.emit(simd, second, &bytes[1], next_masks.tokens, next_masks.marked, self.offset);
+        }
+        self.offset = simd.next_offset(self.offset);
         next_masks.inside
     }
 
