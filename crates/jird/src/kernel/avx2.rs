@@ -625,7 +625,8 @@ mod tests {
 
     #[test]
     fn keys_are_told_by_their_lengths_as_one_by_one() {
-        Avx2::detect().map(tells_keys_as_one_by_one);
+        let Some(simd) = Avx2::detect() else { return };
+        tells_keys_as_one_by_one(simd);
     }
 
     #[test]

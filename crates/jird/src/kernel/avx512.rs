@@ -473,6 +473,7 @@ mod tests {
 
     #[test]
     fn keys_are_told_by_their_lengths_as_one_by_one() {
-        Avx512::detect().map(tells_keys_as_one_by_one);
+        let Some(simd) = Avx512::detect() else { return };
+        tells_keys_as_one_by_one(simd);
     }
 }
