@@ -621,7 +621,7 @@ fn store_eight(bytes: &mut [u8; 8], register: __m128i) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::simd::tests::tells_keys_as_one_by_one;
+    use crate::kernel::portable::tests::tells_keys_as_one_by_one;
 
     #[test]
     fn keys_are_told_by_their_lengths_as_one_by_one() {

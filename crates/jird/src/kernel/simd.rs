@@ -321,25 +321,3 @@ pub(super) fn is_plain_number(len: usize, other: u32, points: u32, zeros: u32) -
     let first_digit = (other | zeros & !(other >> 1)) >> sign & 1;
     first_digit | point & !points | point << 1 & other | point & point.wrapping_sub(1) == 0 && len < 32
 }
-
-#[cfg(all(test, target_arch = "x86_64"))]
-pub(super) mod tests {
-    use super::*;
-    use crate::kernel::portable::Portable;
-
-    pub(in crate::kernel) fn tells_keys_as_one_by_one(simd: impl Simd) {
-        let mut random = 1_u64;
-        let mut next = || {
-            random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-            random ^ random >> 32
-        };
-        for _ in 0..2000 {
-            let mut pos = [0; BLOCK + 1];
-            for at in 1..pos.len() {
-                pos[at] = pos[at - 1] + 2 + (next() % 300) as u32;
-            }
-            let (keys, lengths) = (next() | next(), next() & next());
-            assert_eq!(simd.keys_as_long(&pos, keys, lengths), Portable.keys_as_long(&pos, keys, lengths));
-        }
-    }
-}
