@@ -117,6 +117,7 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
         ("jird-formats", "sqlite"),
         ("jird-query", ""),
         ("jird-cli", ""),
+        ("jird-cli", "convert"),
         ("jird-cli", "query"),
         ("jird-cli", "serve"),
     ];

@@ -14,7 +14,9 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = FileFormat> {
 
 /// A format as a value of an argument.
 pub(crate) fn value(format: FileFormat) -> PossibleValue {
-    PossibleValue::new(format.name()).help(format.about()).aliases(format.aliases().iter().copied())
+    let is_absent = cfg!(not(feature = "parquet")) && format == FileFormat::Parquet;
+    let about = if is_absent { "Apache Parquet: not in this program" } else { format.about() };
+    PossibleValue::new(format.name()).help(about).aliases(format.aliases().iter().copied())
 }
 
 /// The format that the user asked for, or else the one that the name stands for.

@@ -50,7 +50,7 @@ impl Outcome {
 }
 
 /// The error of what this program lacks: where it can be had. `what` it is is in the `feature`.
-#[cfg(not(all(feature = "query", feature = "convert", feature = "serve")))]
+#[cfg(not(all(feature = "query", feature = "convert", feature = "parquet", feature = "serve")))]
 pub(crate) fn absent(what: &str, feature: &str) -> anyhow::Error {
     anyhow::anyhow!(
         "{what} is not in this program, which was built without the feature `{feature}`; `cargo install jird-cli` and, \

@@ -27,6 +27,13 @@ def corpus():
     return CORPUS
 
 
+@pytest.fixture
+def with_sql(monkeypatch):
+    """The package as it is with `jird-query` installed."""
+    found = os.environ.get("JIRD_TEST_PROGRAM") or pytest.skip("skipped: a program jird with SQL")
+    monkeypatch.setenv("JIRD_PROGRAM", found)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     """A session with two threads, in which nobody has registered anything."""

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -33,12 +34,12 @@ def test_convert(tmp_path):
     events = tmp_path / "events.ndjson"
     wanted = [{"id": index, "level": ["a", "b"][index % 2], "user": {"name": "n"}} for index in range(5000)]
     events.write_text("".join(json.dumps(record) + "\n" for record in wanted))
-    for name in ("events.parquet", "events.arrow", "events.csv", "events.db", "events.json"):
+    for name in ("events.arrow", "events.csv", "events.db", "events.json"):
         jird.convert(events, tmp_path / name)
     with sqlite3.connect(tmp_path / "events.db") as connection:
         assert connection.execute("select count(*), sum(id) from events").fetchone() == (5000, sum(range(5000)))
     assert json.loads((tmp_path / "events.json").read_text()) == wanted
-    jird.convert(tmp_path / "events.parquet", tmp_path / "back.ndjson", columns=["level", "id"], limit=3)
+    jird.convert(tmp_path / "events.arrow", tmp_path / "back.ndjson", columns=["level", "id"], limit=3)
     assert list(jird.scan(tmp_path / "back.ndjson")) == [{"id": index, "level": "aba"[index]} for index in range(3)]
     jird.convert([events, events], tmp_path / "events.db", table="events", append=True)
     jird.convert(events, tmp_path / "flat.csv", flatten=True)
@@ -49,16 +50,52 @@ def test_convert(tmp_path):
     assert (tmp_path / "items.ndjson").read_text() == '{"a":1}\n{"a":2}\n'
 
 
-def test_brotli_is_not_in_the_wheel(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="skipped: pyarrow")
-    table = pytest.importorskip("pyarrow").table({"a": [1]})
-    for codec in ("snappy", "gzip", "zstd", "lz4"):
-        parquet.write_table(table, tmp_path / "a.parquet", compression=codec)
-        jird.convert(tmp_path / "a.parquet", tmp_path / "a.ndjson")
-        assert list(jird.scan(tmp_path / "a.ndjson")) == [{"a": 1}]
-    parquet.write_table(table, tmp_path / "a.parquet", compression="brotli")
-    with pytest.raises(OSError, match='"a" is compressed with Brotli; jird reads Snappy, gzip, LZ4 and Zstandard'):
-        jird.convert(tmp_path / "a.parquet", tmp_path / "a.ndjson")
+ABSENT = "Parquet is not in this program, .* in Python, pip install 'jird\\[query\\]' bring"
+
+
+def test_parquet_is_not_in_the_wheel(tmp_path):
+    lines, file, odd = (tmp_path / name for name in ("a.ndjson", "a.parquet", "a.bin"))
+    lines.write_text('{"a":1}\n')
+    for name in (file, odd):
+        # What a file of Parquet begins with: only one of them is named like one.
+        name.write_bytes(b"PAR1\x15\x04")
+    for source in (file, odd):
+        with pytest.raises(OSError, match=f"{source.name}: {ABSENT}"):
+            jird.convert(source, tmp_path / "b.ndjson")
+    for target in (tmp_path / "b.parquet", tmp_path / "b.pq", file):
+        with pytest.raises(OSError, match=ABSENT):
+            jird.convert(lines, target)
+    with pytest.raises(OSError, match=ABSENT):
+        jird.convert(lines, tmp_path / "b", target_format="parquet")
+    with pytest.raises(OSError, match=ABSENT):
+        jird.convert(lines, tmp_path / "b.csv", source_format="parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "a.ndjson", "a.parquet"]
+
+
+def test_every_command_that_reads_parquet_says_that_it_is_not_in_the_wheel(tmp_path):
+    file = tmp_path / "a.parquet"
+    file.write_bytes(b"PAR1\x15\x04")
+    for arguments in (
+        ("convert", file, "-"),
+        ("convert", "--to", "parquet", "-", "-"),
+        ("convert", "--to", "parquet", "-", f"{tmp_path}/"),
+        ("describe", file),
+    ):
+        done = program(*arguments, text='{"a":1}\n')
+        assert done.returncode == 2 and done.stdout == "", arguments
+        assert re.search(ABSENT, done.stderr), (arguments, done.stderr)
+    assert "Apache Parquet: not in this program" in program("convert", "--help").stdout
+
+
+def test_the_program_with_sql_has_parquet_and_takes_over(tmp_path, with_sql):
+    pytest.importorskip("pyarrow", reason="skipped: pyarrow")
+    import pyarrow.parquet
+
+    (tmp_path / "a.ndjson").write_text('{"a":1}\n')
+    jird.convert(tmp_path / "a.ndjson", tmp_path / "a.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "a.parquet").to_pylist() == [{"a": 1}]
+    jird.convert(tmp_path / "a.parquet", tmp_path / "b.ndjson")
+    assert (tmp_path / "b.ndjson").read_text() == '{"a":1}\n'
 
 
 def test_what_cannot_be_converted(tmp_path):

@@ -82,7 +82,7 @@ def test_what_a_callback_raises_ends_the_work(tmp_path, events):
 def test_a_conversion_tells_how_much_is_read(tmp_path, events):
     size = os.path.getsize(events)
     told = Told()
-    jird.convert(events, tmp_path / "out.parquet", progress=told)
+    jird.convert(events, tmp_path / "out.arrow", progress=told)
     # What is looked at beforehand is read twice.
     last, whole = told.calls[-1]
     assert size <= last == whole < size * 1.1

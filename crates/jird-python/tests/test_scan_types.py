@@ -200,7 +200,7 @@ print(field.type, sorted(field.metadata.items()))
     assert frame["c"].to_list() == [[1]] and frame["a"].to_list() == ['{"b": 1}']
 
 
-def test_json_texts_are_read_back_from_files(tmp_path):
+def test_json_texts_are_read_back_from_files(tmp_path, with_sql):
     pq = pytest.importorskip("pyarrow.parquet", reason="skipped: pyarrow")
     values = [{"a": {"b": [1, None]}}, {"a": "x"}, {"a": 1.50}, {"a": None}]
     table = jird.scan(lines_of(values)).to_arrow()

@@ -7,12 +7,13 @@
 use super::feed::Feed;
 use super::jobs::once;
 use super::open::Opened;
+use super::parquet;
 use super::source::{Content, content};
 use anyhow::{Context, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use jird_formats::files::FileFormat;
-use jird_formats::{ArrowBatches, ArrowOptions, BatchWriter, ColumnSource, ParquetBatches, ParquetOptions};
+use jird_formats::{ArrowBatches, ArrowOptions, BatchWriter, ColumnSource};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: FileForma
         return Ok(false);
     };
     if format == FileFormat::Parquet
-        && let Some(field) = ParquetBatches::<Vec<u8>>::unheld(&schema)
+        && let Some(field) = parquet::unheld(&schema)
     {
         let (name, of_type) = (field.name(), field.data_type());
         feed.warn(format!("Parquet has no type for the column {name:?} ({of_type}); all types are found anew"));
@@ -36,7 +37,7 @@ pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: FileForma
     }
     once(path, |out| {
         let mut batches: Box<dyn BatchWriter<_>> = match format {
-            FileFormat::Parquet => Box::new(ParquetBatches::new(out, schema.clone(), ParquetOptions::default())?),
+            FileFormat::Parquet => parquet::batches(out, &schema)?,
             _ => Box::new(ArrowBatches::new(out, &schema, ArrowOptions::default())?),
         };
         each(&mut tables, &schema, feed, |batch| batches.write(batch))?;

@@ -12,6 +12,7 @@
 //! feed       sends inputs through filters to a sink, and handles bad records
 //! met        which of the names that were typed occur
 //! fields     plain columns of lines, without events for the rest
+//! parquet    Parquet, or the error of a program without it
 //! share      converts inputs that fall into pieces, on all threads
 //! whole      passes records on only when they are complete
 //! write      targets: each format with its sink, and columns planned where they must be known first
@@ -28,6 +29,7 @@ mod jobs;
 mod met;
 mod open;
 mod overlap;
+mod parquet;
 mod share;
 mod source;
 mod whole;
@@ -78,6 +80,7 @@ Exit codes: 0 success, 1 some records were bad, 2 the command could not do its w
 /// Convert between JSON, CSV, SQLite, Parquet and Arrow
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[cfg_attr(not(feature = "parquet"), command(about = "Convert between JSON, CSV, SQLite and Arrow"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that somebody types")]
 pub(crate) struct ConvertArgs {
     /// The inputs, then the output; `-` is standard input or output

@@ -2,6 +2,7 @@
 
 use super::columns;
 use super::open::{Opened, Reader, buffered};
+use super::parquet;
 use crate::outcome::BadData;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
@@ -127,7 +128,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         return lenient(named, opened, reading);
     }
     if named == Some(FileFormat::Parquet) {
-        return wanted(ColumnSource::parquet(opened.file()?), opened, reading);
+        return of_parquet(opened, reading);
     }
     let text = opened.read()?;
     let is_csv = reading.csv.is_given().then_some(FileFormat::Csv);
@@ -162,8 +163,8 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
             let source = CsvSource::with_dialect(reader, dialect).record_bytes_max(reading.record_limit);
             Content::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
         }
-        FileFormat::Arrow => wanted(ColumnSource::arrow(reader), opened, reading)?,
-        FileFormat::Parquet => wanted(ColumnSource::parquet(opened.file()?), opened, reading)?,
+        FileFormat::Arrow => wanted(ColumnSource::arrow(reader).map_err(Error::from), opened, reading)?,
+        FileFormat::Parquet => of_parquet(opened, reading)?,
         FileFormat::Sqlite => bail!("{}: a database is read from its file", opened.name),
     })
 }
@@ -188,12 +189,13 @@ fn wrong_encoding(name: &str, encoding: Encoding) -> Error {
     BadData(format!("{name}: {encoding}")).into()
 }
 
+fn of_parquet(opened: &mut Opened, reading: &Reading) -> Result<Content> {
+    parquet::check().with_context(|| opened.name.clone())?;
+    wanted(parquet::source(opened.file()?), opened, reading)
+}
+
 /// The wanted columns of a source. If one is missing, the error names the nearest.
-fn wanted(
-    source: Result<ColumnSource<'static>, jird_formats::Error>,
-    opened: &Opened,
-    reading: &Reading,
-) -> Result<Content> {
+fn wanted(source: Result<ColumnSource<'static>>, opened: &Opened, reading: &Reading) -> Result<Content> {
     let source = source.with_context(|| opened.name.clone())?;
     let Some(names) = &reading.columns else { return Ok(Content::Columns(Box::new(source))) };
     let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().as_str()).collect();

@@ -3,14 +3,14 @@
 use super::feed::Feed;
 use super::jobs::{Out, clash, jobs, once};
 use super::open::Opened;
-use super::{ConvertArgs, Nested, batches, database};
+use super::{ConvertArgs, Nested, batches, database, parquet};
 use crate::format::of_target;
 use crate::target::is_device;
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{JsonSink, Sink};
 use jird::hooks::event::Parts;
 use jird_formats::files::FileFormat;
-use jird_formats::{ArrowOptions, ColumnPlan, ColumnSink, CsvSink, Dialect, ErrorKind, ParquetOptions, Rows, Schema};
+use jird_formats::{ArrowOptions, ColumnPlan, ColumnSink, CsvSink, Dialect, ErrorKind, Rows, Schema};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,16 +21,18 @@ pub(super) fn write(args: &ConvertArgs, inputs: &mut [Opened], target: &Path, fe
     }
     let path = (target != Path::new("-")).then_some(target);
     let format = of_target(args.to, path)?;
-    check_nested(args, format)?;
+    check(args, format)?;
     match format {
         FileFormat::Sqlite => database::write(args, inputs, path.context("a database is written to a file")?, feed),
         format => file(inputs, path, format, feed),
     }
 }
 
-fn check_nested(args: &ConvertArgs, format: FileFormat) -> Result<()> {
+/// Whether this program writes the format, with these arguments.
+fn check(args: &ConvertArgs, format: FileFormat) -> Result<()> {
     match format {
-        FileFormat::Arrow | FileFormat::Parquet => Ok(()),
+        FileFormat::Parquet => parquet::check(),
+        FileFormat::Arrow => Ok(()),
         _ if args.nested == Nested::Json => Ok(()),
         _ => bail!("only Arrow and Parquet have types for objects and arrays: leave out --nested types"),
     }
@@ -44,7 +46,7 @@ pub(super) fn is_folder(target: &Path) -> bool {
 /// Writes one file for each input, or for each of its tables.
 fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut Feed) -> Result<()> {
     let format = args.to.unwrap_or(FileFormat::Ndjson);
-    check_nested(args, format)?;
+    check(args, format)?;
     if format == FileFormat::Sqlite {
         bail!("a database is one file; name it");
     }
@@ -90,7 +92,7 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: FileFormat, feed: &m
             let plan = ColumnPlan::of(schema);
             let (mut rows, threads) = if format == FileFormat::Parquet {
                 // The sink encodes and compresses in a thread of its own.
-                (ColumnSink::parquet(out, &plan, ParquetOptions::default())?, 2)
+                (parquet::sink(out, &plan)?, 2)
             } else {
                 (ColumnSink::arrow(out, &plan, ArrowOptions::default())?, 1)
             };

@@ -5,7 +5,7 @@
     load, dump       files that are open; Writer writes lines of JSON, one by one
     scan             lines of files and streams as dicts, as values of a type, or as columns of Arrow
     scan_async       lines that arrive in an event loop
-    convert          files to other formats: CSV, SQLite, Parquet, Arrow
+    convert          files to other formats: CSV, SQLite, Arrow, and Parquet with jird[query]
     Sqlite           tables made for classes, filled with objects or columns
     query            SQL over files and event stores, with jird[query]
     open_store       event stores, which take events and survive crashes

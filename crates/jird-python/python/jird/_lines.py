@@ -186,7 +186,7 @@ def convert(
     """Converts between JSON, NDJSON, CSV, SQLite, Parquet and Arrow, on all cores, as the command `jird convert`.
 
     source     a path, or a list of them; compressed files too
-    target     a path, whose name says the format
+    target     a path, whose name says the format. Parquet, here and as a source, needs pip install 'jird[query]'
     columns    only these keys; "a.b" is the key b of the object a
     table      the table of a database that is read or written
     key        columns by which rows of an existing table are updated
