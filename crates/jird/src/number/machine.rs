@@ -55,6 +55,13 @@ pub fn number_at(text: &[u8], start: usize) -> Option<(MachineNumber, usize)> {
     Some((to_machine_at(text, start, start + len)?, start + len))
 }
 
+/// The double that is nearest to a decimal of `len` bytes without its sign, for callers that have read it: `digits / 10^places`.
+/// It has a point and no exponent, at most 19 digits, and so at most 20 bytes; other figures make no sense.
+#[inline(always)]
+pub fn decimal(negative: bool, digits: u64, places: u32, len: usize) -> f64 {
+    of_plain(Plain { negative, integer: false, digits, places, len })
+}
+
 /// Whether `token` (checked) has neither a point nor an exponent.
 #[inline]
 pub(crate) fn is_integer_token(token: &[u8]) -> bool {
@@ -131,6 +138,24 @@ mod tests {
             [("", 0), ("1", 1), ("1", 2), ("a", 0), ("-", 0), ("01", 0), ("1.", 0), ("1-2", 0), ("1e400", 0), ("+1", 0)]
         {
             assert_eq!(read(text, start), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_decimal_that_was_read_elsewhere_is_rounded_as_its_text() {
+        for text in [
+            "0.1",
+            "1.5",
+            "0.30000000000000004",
+            "3.141592653589793238",
+            "999999999999999999.9",
+            "0.000000000000000000",
+        ] {
+            let (whole, fraction) = text.split_once('.').unwrap();
+            let digits = format!("{whole}{fraction}").parse().unwrap();
+            let found = decimal(false, digits, fraction.len() as u32, text.len());
+            assert_eq!(found.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+            assert_eq!(decimal(true, digits, fraction.len() as u32, text.len()).to_bits(), (-found).to_bits());
         }
     }
 

@@ -61,7 +61,7 @@ pub(crate) use float::{to_f32, to_f64, to_f64_at};
 #[cfg(feature = "serde")]
 pub(crate) use integer::to_small_at;
 pub(crate) use integer::{to_i64, to_i64_at, to_i128, to_short, to_u64, to_u64_at, to_u128};
-pub use machine::{MachineNumber, number_at};
+pub use machine::{MachineNumber, decimal, number_at};
 pub(crate) use machine::{is_integer_at, is_integer_token, to_machine_at};
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use shortest::{Shortest, shortest};
