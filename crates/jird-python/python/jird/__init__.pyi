@@ -47,11 +47,21 @@ def dumps(
 class Decoder(Generic[_T]):
     @overload
     def __new__(
-        cls, type: type[_T], *, strict: bool = True, dec_hook: Callable[[Any, Any], Any] | None = None
+        cls,
+        type: type[_T],
+        *,
+        strict: bool = True,
+        dec_hook: Callable[[Any, Any], Any] | None = None,
+        float_hook: Callable[[str], Any] | None = None,
     ) -> Decoder[_T]: ...
     @overload
     def __new__(
-        cls, type: Any = None, *, strict: bool = True, dec_hook: Callable[[Any, Any], Any] | None = None
+        cls,
+        type: Any = None,
+        *,
+        strict: bool = True,
+        dec_hook: Callable[[Any, Any], Any] | None = None,
+        float_hook: Callable[[str], Any] | None = None,
     ) -> Decoder[Any]: ...
     @property
     def type(self) -> Any: ...

@@ -102,14 +102,16 @@ class Key:
 Key.__module__ = "jird"
 
 
-def plan(wanted, hook=None, strict=True):
+def plan(wanted, hook=None, strict=True, float_hook=None):
     """The steps for a type; the first one is that of the type itself. `hook` makes values of types that are not known. Not
-    `strict`: strings and numbers that stand for other scalars are taken for them.
+    `strict`: strings and numbers that stand for other scalars are taken for them. `float_hook` makes floats without a type.
     """
     try:
         compiler = _Compiler(hook, strict)
         compiler.index(wanted)
         compiler.choose_by_tags()
+        if float_hook is not None:
+            return [("hooked", float_hook) if step == ("any",) else step for step in compiler.steps]
         return compiler.steps
     except _Unknown as error:
         # Callers see the exception that is documented, under its own name.

@@ -21,7 +21,7 @@ pub(crate) struct Reader {
 /// What is kept for making values.
 pub(crate) struct Making {
     pub(super) keys: Keys,
-    values: Values,
+    pub(super) values: Values,
     /// Of short texts.
     pub(super) parts: Parts,
     /// A string without its escapes.

@@ -1,5 +1,6 @@
 //! A decoder of texts to values of one type, which is looked up once.
 
+use super::typed::Functions;
 use super::{Typed, read};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -10,7 +11,8 @@ use pyo3::prelude::*;
 /// `dec_hook` makes values of types that are a TypeError without it: it is called with the type and the value that `loads` makes
 /// without a type, and returns an instance of the type. `strict=False` also takes strings for the numbers, booleans and null
 /// that are in them, 0 and 1 for booleans, 2.0 for an int, and numbers for the seconds of a timedelta, or since 1970 of a
-/// datetime. Threads may share a decoder. Raises TypeError if the type cannot be made from JSON.
+/// datetime. `float_hook` makes the numbers with a point or an exponent that no type describes, as in `jird.Decoder()`, `dict` or
+/// `Any`: it is called with the number's text. Threads may share a decoder. Raises TypeError if the type cannot be made from JSON.
 #[pyclass(frozen, module = "jird")]
 pub(crate) struct Decoder {
     typed: Option<Typed>,
@@ -18,25 +20,34 @@ pub(crate) struct Decoder {
     #[pyo3(get)]
     r#type: Py<PyAny>,
     hook: Option<Py<PyAny>>,
+    float_hook: Option<Py<PyAny>>,
 }
 
 #[pymethods]
 impl Decoder {
     #[new]
-    #[pyo3(signature = (r#type=None, *, strict=true, dec_hook=None))]
+    #[pyo3(signature = (r#type=None, *, strict=true, dec_hook=None, float_hook=None))]
     fn new(
         py: Python<'_>,
         r#type: Option<Bound<'_, PyAny>>,
         strict: bool,
         dec_hook: Option<Bound<'_, PyAny>>,
+        float_hook: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let typed = match (&r#type, &dec_hook) {
-            (None, _) => None,
-            (Some(wanted), None) if strict => Some(Typed::of(wanted)?),
-            (Some(wanted), hook) => Some(Typed::with(wanted, hook.as_ref(), strict)?),
+        let functions = Functions { hook: dec_hook.as_ref(), float_hook: float_hook.as_ref() };
+        let has_functions = dec_hook.is_some() || float_hook.is_some();
+        let typed = match &r#type {
+            None if float_hook.is_some() => Some(Typed::with(py.get_type::<PyAny>().as_any(), functions, true)?),
+            None => None,
+            Some(wanted) if strict && !has_functions => Some(Typed::of(wanted)?),
+            Some(wanted) => Some(Typed::with(wanted, functions, strict)?),
         };
-        let hook = dec_hook.map(Bound::unbind);
-        Ok(Self { hook, typed, r#type: r#type.map_or_else(|| py.None(), Bound::unbind) })
+        Ok(Self {
+            typed,
+            r#type: r#type.map_or_else(|| py.None(), Bound::unbind),
+            hook: dec_hook.map(Bound::unbind),
+            float_hook: float_hook.map(Bound::unbind),
+        })
     }
 
     /// Deserializes a JSON text, given as bytes, bytearray, memoryview or str, to a value of the decoder's type. Raises
@@ -49,7 +60,8 @@ impl Decoder {
     /// What the collector of cycles follows.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.r#type)?;
-        visit.call(&self.hook)
+        visit.call(&self.hook)?;
+        visit.call(&self.float_hook)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -7,12 +7,14 @@
 //! small     values of short texts, made without a tape
 //! build     values of JSON
 //! decoder   the class `Decoder`
+//! hooked    values that functions of the caller make
 //! repeated  texts without repeated keys
 //! typed     values of types that the caller names
 //! ```
 
 mod build;
 mod decoder;
+mod hooked;
 pub(crate) mod repeated;
 mod small;
 mod typed;
@@ -20,6 +22,7 @@ mod typed;
 pub(crate) use crate::raw::make::Keeps;
 pub(crate) use build::{Builder, Making, Reader};
 pub(crate) use decoder::Decoder;
+pub(crate) use hooked::{HookedReader, Hooks};
 pub(crate) use typed::Typed;
 
 use crate::error;
@@ -70,20 +73,24 @@ pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, Py
 /// The value of a text, of a type if one is wanted.
 #[inline]
 fn read<'py>(data: &Bound<'py, PyAny>, typed: Option<&Typed>) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(typed) = typed {
-        return with_root(data, |root, builder| typed.decode(builder, root));
-    }
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
     let bytes = text.bytes();
     with_parser(py, bytes.len(), |parser, making| {
-        if bytes.len() <= SMALL_MAX
-            && let Some(made) = small::read(py, bytes, making)?
-        {
+        let made = match typed {
+            Some(typed) => typed.direct(py, bytes, making)?,
+            None if bytes.len() <= SMALL_MAX => small::read(py, bytes, making)?,
+            None => None,
+        };
+        if let Some(made) = made {
             return Ok(made);
         }
         let root = parse(py, parser, bytes)?;
-        Builder::new(py, bytes, making, Keeps::Last).root(root)
+        let builder = Builder::new(py, bytes, making, Keeps::Last);
+        match typed {
+            Some(typed) => typed.decode(builder, root),
+            None => builder.root(root),
+        }
     })
 }
 

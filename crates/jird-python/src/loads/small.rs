@@ -29,8 +29,11 @@ const LEVELS: usize = 3;
 /// How many digits an integer may have: with 18, it fits into 64 bits.
 const DIGITS_MAX: usize = 18;
 
+/// Room for more elements or members is not kept for the next text.
+const PARTS_MAX: usize = 1 << 17;
+
 /// Why the reader gave up.
-enum Stop {
+pub(super) enum Stop {
     /// The text has something that is not read here.
     Unusual,
     /// Python's exception is set.
@@ -42,44 +45,61 @@ enum Stop {
 pub(super) fn read<'py>(py: Python<'py>, text: &[u8], making: &mut Making) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Making { keys, parts, .. } = making;
     let mut reader = SmallReader { py, text, at: 0, depth: 0, keys, parts };
-    match reader.document() {
-        Ok(made) => Ok(Some(made)),
-        Err(stop) => {
-            let raised = matches!(stop, Stop::Raised).then(|| PyErr::fetch(py));
-            parts.elements.clear();
-            parts.members.clear();
-            raised.map_or(Ok(None), Err)
-        }
-    }
+    let made = reader.document();
+    reader.ended_with(made)
 }
 
-struct SmallReader<'t, 'py> {
-    py: Python<'py>,
-    text: &'t [u8],
+pub(super) struct SmallReader<'t, 'py> {
+    pub(super) py: Python<'py>,
+    pub(super) text: &'t [u8],
     /// The next byte.
-    at: usize,
-    depth: usize,
-    keys: &'t mut Keys,
-    parts: &'t mut Parts,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    pub(super) keys: &'t mut Keys,
+    pub(super) parts: &'t mut Parts,
 }
 
 /// What the containers that are open have so far, the innermost last. It is empty between two texts.
 #[derive(Default)]
 pub(crate) struct Parts {
-    elements: Vec<Py<PyAny>>,
-    members: Vec<Member>,
+    pub(super) elements: Vec<Py<PyAny>>,
+    pub(super) members: Vec<Member>,
 }
 
 impl<'py> SmallReader<'_, 'py> {
+    /// The result of a text.
+    #[inline]
+    pub(super) fn ended_with(self, made: Result<Bound<'py, PyAny>, Stop>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.parts.elements.capacity() > PARTS_MAX || self.parts.members.capacity() > PARTS_MAX {
+            *self.parts = Parts { elements: Vec::new(), members: Vec::new() };
+        }
+        match made {
+            Ok(made) => Ok(Some(made)),
+            Err(stop) => {
+                let raised = matches!(stop, Stop::Raised).then(|| PyErr::fetch(self.py));
+                self.parts.elements.clear();
+                self.parts.members.clear();
+                raised.map_or(Ok(None), Err)
+            }
+        }
+    }
+
     fn document(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
         let first = self.next();
         let value = self.value(first)?;
+        self.end()?;
+        Ok(value)
+    }
+
+    /// Nothing follows but white space.
+    #[inline]
+    pub(super) fn end(&mut self) -> Result<(), Stop> {
         self.skip_spaces();
-        if self.at == self.text.len() { Ok(value) } else { Err(Stop::Unusual) }
+        if self.at == self.text.len() { Ok(()) } else { Err(Stop::Unusual) }
     }
 
     #[inline(always)]
-    fn skip_spaces(&mut self) {
+    pub(super) fn skip_spaces(&mut self) {
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.text.get(self.at) {
             self.at += 1;
         }
@@ -87,7 +107,7 @@ impl<'py> SmallReader<'_, 'py> {
 
     /// Takes the first byte that is not white space; 0 at the end.
     #[inline(always)]
-    fn next(&mut self) -> u8 {
+    pub(super) fn next(&mut self) -> u8 {
         self.skip_spaces();
         let next = self.text.get(self.at).copied().unwrap_or_default();
         self.at += 1;
@@ -96,7 +116,7 @@ impl<'py> SmallReader<'_, 'py> {
 
     /// The value that begins with this byte, which was taken.
     #[inline(always)]
-    fn value(&mut self, first: u8) -> Result<Bound<'py, PyAny>, Stop> {
+    pub(super) fn value(&mut self, first: u8) -> Result<Bound<'py, PyAny>, Stop> {
         match first {
             b'"' => {
                 let (from, to) = self.string()?;
@@ -114,7 +134,7 @@ impl<'py> SmallReader<'_, 'py> {
     }
 
     #[inline(always)]
-    fn literal(&mut self, rest: &[u8], value: Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Stop> {
+    pub(super) fn literal(&mut self, rest: &[u8], value: Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Stop> {
         if !self.text[self.at..].starts_with(rest) {
             return Err(Stop::Unusual);
         }
@@ -124,7 +144,7 @@ impl<'py> SmallReader<'_, 'py> {
 
     /// Where the content of a string is, whose quote was taken. It has no escapes and no control characters.
     #[inline(always)]
-    fn string(&mut self) -> Result<(usize, usize), Stop> {
+    pub(super) fn string(&mut self) -> Result<(usize, usize), Stop> {
         let from = self.at;
         self.ended(from, plain_end(self.text, from))
     }
@@ -187,7 +207,7 @@ impl<'py> SmallReader<'_, 'py> {
     }
 
     /// The number from `start` on, which has a point or an exponent.
-    fn float(&mut self, start: usize) -> Result<Bound<'py, PyAny>, Stop> {
+    pub(super) fn float(&mut self, start: usize) -> Result<Bound<'py, PyAny>, Stop> {
         match number_at(self.text, start) {
             Some((MachineNumber::F64(value), end)) => {
                 self.at = end;
@@ -198,7 +218,7 @@ impl<'py> SmallReader<'_, 'py> {
     }
 
     #[inline(always)]
-    fn open(&mut self) -> Result<(), Stop> {
+    pub(super) fn open(&mut self) -> Result<(), Stop> {
         self.depth += 1;
         // A few levels are always there.
         let is_refused = self.depth == LEVELS && !Stack::here().has_room() || self.depth > DEPTH_MAX;

@@ -89,23 +89,36 @@ impl Values {
     /// The `str` of this text. As long as most values are new, they are not kept.
     #[inline(always)]
     pub(crate) fn value<'py>(&mut self, py: Python<'py>, text: &str) -> NewObject<'py> {
-        let bytes = text.as_bytes();
+        self.kept(py, text.as_bytes()).unwrap_or_else(|| make::string(py, text))
+    }
+
+    /// The same of what may be UTF-8.
+    #[inline(always)]
+    pub(crate) fn value_of<'py>(&mut self, py: Python<'py>, text: &[u8]) -> Result<NewObject<'py>, Utf8Error> {
+        self.kept(py, text).map_or_else(|| make::string_of(py, text), Ok)
+    }
+
+    /// The `str` of a text that is kept from now on; `None` if it is not.
+    #[inline(always)]
+    fn kept<'py>(&mut self, py: Python<'py>, bytes: &[u8]) -> Option<NewObject<'py>> {
         if bytes.len() > VALUE_MAX || self.credit <= 0 {
-            return make::string(py, text);
+            return None;
         }
         let slot = &mut self.slots[mix(bytes) & (VALUES - 1)];
         match slot {
             Some(value) if is_text(value, bytes) => {
                 self.credit = (self.credit + 1).min(CREDIT);
-                Some(value.bind(py).clone())
+                Some(Some(value.bind(py).clone()))
             }
             _ => {
                 self.credit -= 1;
                 if !make::is_ascii(bytes) {
-                    return make::string(py, text);
+                    return None;
                 }
-                let made = make::ascii(py, bytes)?;
-                *slot = Some(made.clone().unbind());
+                let made = make::ascii(py, bytes);
+                if let Some(made) = &made {
+                    *slot = Some(made.clone().unbind());
+                }
                 Some(made)
             }
         }

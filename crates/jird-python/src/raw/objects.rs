@@ -135,20 +135,22 @@ pub(crate) fn bare<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny
 ///
 /// # Errors
 /// If the class is not derived from `tuple`.
-pub(crate) fn tuple<'py>(class: &Bound<'py, PyType>, values: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn tuple<'py>(class: &Bound<'py, PyType>, values: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
-    let arguments = PyTuple::new(py, [values])?;
-    // SAFETY: `tuple.__new__` takes a class, a tuple of arguments and null. The class is derived from `tuple`, as it
-    // wants.
+    let kind = class.as_type_ptr();
+    // SAFETY: the class is derived from `tuple`. For such a class `tuple.__new__` calls the class's allocator with the number
+    // of elements, which makes an instance with null for each or returns null with an exception set, and puts references
+    // there. So does this; each reference is handed over, and there are as many places.
     unsafe {
-        let base = &raw mut ffi::PyTuple_Type;
-        let kind = class.as_type_ptr();
-        match (*base).tp_new {
-            Some(new) if ffi::PyType_IsSubtype(kind, base) != 0 => {
-                Bound::from_owned_ptr_or_err(py, new(kind, arguments.as_ptr(), core::ptr::null_mut()))
-            }
-            _ => Err(PyTypeError::new_err("the class is not derived from tuple")),
+        if ffi::PyType_IsSubtype(kind, &raw mut ffi::PyTuple_Type) == 0 {
+            return Err(PyTypeError::new_err("the class is not derived from tuple"));
         }
+        let allocate = (*kind).tp_alloc.unwrap_or(ffi::PyType_GenericAlloc);
+        let made = Bound::from_owned_ptr_or_err(py, allocate(kind, values.len() as ffi::Py_ssize_t))?;
+        for (index, value) in values.into_iter().enumerate() {
+            ffi::PyTuple_SET_ITEM(made.as_ptr(), index as ffi::Py_ssize_t, value.into_ptr());
+        }
+        Ok(made)
     }
 }
 

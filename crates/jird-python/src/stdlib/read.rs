@@ -1,19 +1,7 @@
-//! Values by hooks.
+//! Values by the hooks of `json`.
 
-use crate::loads::{Builder, with_root};
-use crate::raw::make;
-use jird::value::MachineNumber;
-use jird::{Kind, Value};
+use crate::loads::{HookedReader, Hooks, with_root};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
-
-/// What is called for values.
-struct Hooks<'py> {
-    object: Option<Bound<'py, PyAny>>,
-    pairs: Option<Bound<'py, PyAny>>,
-    float: Option<Bound<'py, PyAny>>,
-    int: Option<Bound<'py, PyAny>>,
-}
 
 /// Reads a text as `json.loads` does, with its hooks. A text that is not JSON by RFC 8259 is a JSONDecodeError before
 /// any hook is called, so that `json` can be asked for it.
@@ -21,77 +9,11 @@ struct Hooks<'py> {
 #[pyo3(signature = (data, object_hook, object_pairs_hook, parse_float, parse_int, /))]
 pub(crate) fn json_loads<'py>(
     data: &Bound<'py, PyAny>,
-    object_hook: Option<Bound<'py, PyAny>>,
-    object_pairs_hook: Option<Bound<'py, PyAny>>,
-    parse_float: Option<Bound<'py, PyAny>>,
-    parse_int: Option<Bound<'py, PyAny>>,
+    object_hook: Option<Py<PyAny>>,
+    object_pairs_hook: Option<Py<PyAny>>,
+    parse_float: Option<Py<PyAny>>,
+    parse_int: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let hooks = Hooks { object: object_hook, pairs: object_pairs_hook, float: parse_float, int: parse_int };
-    with_root(data, |root, builder| Reader { builder, hooks: &hooks }.value(root))
-}
-
-struct Reader<'h, 'm, 'py> {
-    builder: Builder<'m, 'py>,
-    hooks: &'h Hooks<'py>,
-}
-
-impl<'py> Reader<'_, '_, 'py> {
-    /// Recursion is bounded: a text of the default policy has at most 1024 levels, and the stack is looked at.
-    fn value(&mut self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
-        self.builder.stack.check()?;
-        match value.kind() {
-            Kind::Number => self.number(value),
-            Kind::Object => self.object(value),
-            Kind::Array => {
-                // Not made in its size: the hooks could find it before it is full.
-                let list = PyList::empty(self.builder.py);
-                for element in value.elements() {
-                    list.append(self.value(element)?)?;
-                }
-                Ok(list.into_any())
-            }
-            Kind::String | Kind::Bool | Kind::Null => {
-                self.builder.value(value).ok_or_else(|| PyErr::fetch(self.builder.py))
-            }
-        }
-    }
-
-    fn number(&mut self, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let py = self.builder.py;
-        let hook = if value.is_integer() { &self.hooks.int } else { &self.hooks.float };
-        let text = || value.as_number().map_or("", |number| number.text());
-        if let Some(hook) = hook {
-            return hook.call1((text(),));
-        }
-        let made = match value.machine_number() {
-            Some(MachineNumber::I64(number)) => make::int(py, number),
-            Some(MachineNumber::U64(number)) => make::uint(py, number),
-            Some(MachineNumber::F64(number)) => make::float(py, number),
-            // Python's own words, if it has too many digits.
-            None if value.is_integer() => return py.get_type::<PyInt>().call1((text(),)),
-            None => make::float(py, text().parse().unwrap_or(f64::INFINITY)),
-        };
-        made.ok_or_else(|| PyErr::fetch(py))
-    }
-
-    fn object(&mut self, object: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let py = self.builder.py;
-        if let Some(hook) = &self.hooks.pairs {
-            let pairs = PyList::empty(py);
-            for (key, value) in object.entries() {
-                let key = self.builder.key(key).ok_or_else(|| PyErr::fetch(py))?.into_key();
-                pairs.append(PyTuple::new(py, [key, self.value(value)?])?)?;
-            }
-            return hook.call1((pairs,));
-        }
-        let dict = PyDict::new(py);
-        for (key, value) in object.entries() {
-            let key = self.builder.key(key).ok_or_else(|| PyErr::fetch(py))?.into_key();
-            dict.set_item(key, self.value(value)?)?;
-        }
-        match &self.hooks.object {
-            Some(hook) => hook.call1((dict,)),
-            None => Ok(dict.into_any()),
-        }
-    }
+    with_root(data, |root, mut builder| HookedReader { builder: &mut builder, hooks: &hooks }.value(root))
 }

@@ -4,8 +4,8 @@ use super::decoder::{DecodeResult, Decoder, wanted};
 use super::fault::Fault;
 use super::plan::{Plan, Step, Union};
 use super::{objects, scalars, times};
-use crate::loads::Builder;
 use crate::loads::repeated;
+use crate::loads::{Builder, HookedReader};
 use crate::raw::collect::Pause;
 use crate::raw::make::{self, Dict, HashedKey, Keeps, List};
 use jird::value::MachineNumber;
@@ -105,6 +105,10 @@ impl<'py> Decoder<'_, 'py> {
                     pairs.map(|(&step, element)| self.value(step, element)).collect::<Result<Vec<_>, Fault>>()?;
                 Ok(PyTuple::new(py, elements)?.into_any())
             }
+            (Step::Hooked(hooks), _) => {
+                let mut reader = HookedReader { builder: &mut self.builder, hooks };
+                reader.value(value).map_err(|error| Fault::raised(py, error, value))
+            }
             (Step::Model(_, validate), _) => {
                 let raw = match self.builder.keeps {
                     Keeps::First => repeated::without(value),
@@ -123,7 +127,7 @@ impl<'py> Decoder<'_, 'py> {
                 Ok(made)
             }
             (Step::Decimal(class), Kind::Number | Kind::String) => scalars::decimal(self, class, value),
-            (Step::Uuid(class), Kind::String) => scalars::uuid(self, class, value),
+            (Step::Uuid(of), Kind::String) => scalars::uuid(self, step, of, value),
             (Step::DateTime | Step::Date | Step::Time | Step::TimeDelta, Kind::String) => times::time(py, step, value),
             _ => Err(Fault::expected(&wanted(step), value)),
         }
@@ -139,7 +143,7 @@ impl<'py> Decoder<'_, 'py> {
         let plan = self.plan;
         for (key, value) in object.entries() {
             let key = match &plan.steps[key_step] {
-                Step::Any | Step::Str => self.builder.key(key),
+                Step::Any | Step::Hooked(_) | Step::Str => self.builder.key(key),
                 step => HashedKey::new(scalars::key(self, step, key)?),
             };
             let key = key.ok_or_else(|| Fault::fetch(py))?;

@@ -27,7 +27,7 @@ pub(super) struct Decoder<'m, 'py> {
 /// What a step takes, in words.
 pub(super) fn wanted(step: &Step) -> String {
     let words = match step {
-        Step::Any => "a value",
+        Step::Any | Step::Hooked(_) => "a value",
         Step::None => "null",
         Step::Bool => "true or false",
         Step::Int => "an integer",

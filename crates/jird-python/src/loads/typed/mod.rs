@@ -2,23 +2,33 @@
 //!
 //! ```text
 //! plan     what must be done for a type; made once by `jird._types`, and kept
-//! decode   the walk over a text by a plan
+//! direct   one pass over a text by a plan for which no code of Python runs; direct_scalars has its scalars
+//! decode   the walk over a tape by a plan: all other texts and plans, and all mistakes
 //! objects  values with named fields
 //! scalars  strings and numbers that stand for something else
 //! times    dates, times and durations
+//! uuids    UUIDs
+//! by_text  what a text stands for, one of several
+//! fields   which fields a text has
 //! fault    why a value is not as the type wants it
 //! ```
 
+mod by_text;
 mod decode;
 mod decoder;
+mod direct;
+mod direct_scalars;
 mod fault;
+mod fields;
 mod objects;
 mod plan;
 mod scalars;
 mod times;
+mod uuids;
 
-use super::Builder;
+use super::{Builder, Making};
 use jird::Value;
+pub(crate) use plan::Functions;
 use plan::Plan;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -33,10 +43,21 @@ impl Typed {
         plan::plan(wanted).map(Self)
     }
 
-    /// The same, with a function for types that jird does not know, which gets the type and a value of JSON; and not
-    /// `strict`, with strings and numbers taken for other scalars that they stand for.
-    pub(crate) fn with(wanted: &Bound<'_, PyAny>, hook: Option<&Bound<'_, PyAny>>, strict: bool) -> PyResult<Self> {
-        plan::compiled(wanted, hook, strict).map(Self)
+    /// The same, with functions of the caller; and not `strict`, with strings and numbers taken for other scalars that they
+    /// stand for.
+    pub(crate) fn with(wanted: &Bound<'_, PyAny>, functions: Functions<'_, '_>, strict: bool) -> PyResult<Self> {
+        plan::compiled(wanted, functions, strict).map(Self)
+    }
+
+    /// The value of a text, if it is of the common kind that needs no tape.
+    #[inline]
+    pub(super) fn direct<'py>(
+        &self,
+        py: Python<'py>,
+        text: &[u8],
+        making: &mut Making,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.0.is_direct(text.len()) { direct::read(py, &self.0, text, making) } else { Ok(None) }
     }
 
     /// The value. While it is made, code of Python may run: the builder's text must be fixed.

@@ -2,6 +2,7 @@
 
 use super::decoder::{DecodeResult, Decoder};
 use super::fault::Fault;
+use super::fields::FieldSet;
 use super::plan::{Absent, Construction, Field, Object};
 use crate::raw::make::{self, Keeps};
 use crate::raw::objects::{self, Slots};
@@ -36,37 +37,6 @@ fn not_this(object: &Object) -> String {
     format!("{kind} ({})", object.name)
 }
 
-/// Which fields have a value.
-#[derive(Default)]
-struct FieldSet {
-    first: u64,
-    others: Vec<u64>,
-}
-
-impl FieldSet {
-    #[inline(always)]
-    fn add(&mut self, index: usize) {
-        if index < 64 {
-            self.first |= 1 << index;
-        } else {
-            self.others.resize(self.others.len().max(index / 64), 0);
-            self.others[index / 64 - 1] |= 1 << (index % 64);
-        }
-    }
-
-    #[inline(always)]
-    fn has(&self, index: usize) -> bool {
-        let word = if index < 64 { self.first } else { self.others.get(index / 64 - 1).copied().unwrap_or(0) };
-        word >> (index % 64) & 1 == 1
-    }
-
-    /// Whether all of the first `len` are there.
-    #[inline(always)]
-    fn is_full(&self, len: usize) -> bool {
-        len < 64 && self.first == (1 << len) - 1
-    }
-}
-
 /// Calls `found` with each field that the text has, and its value.
 #[inline(always)]
 fn fields<'py>(
@@ -93,7 +63,7 @@ fn fields<'py>(
     }
     let mut likely = 0;
     for (key, member) in value.entries() {
-        let Some(index) = decoder.builder.text_of(key).and_then(|key| object.find(likely, key)) else {
+        let Some(index) = decoder.builder.text_of(key).and_then(|key| object.find(likely, key.as_bytes())) else {
             if object.is_closed {
                 let words = format!("{} has no field {}", object.name, String::from_utf8_lossy(key.raw()));
                 return Err(Fault::wrong(words, "unknown", key));
@@ -184,38 +154,39 @@ fn made_of<'py>(
         }
     }
     // Taken out before code of Python runs, which could come back here only with a decoder of its own.
-    let mut values = decoder.gathered.drain(base..);
+    construct(py, object, decoder.gathered.drain(base..)).map_err(|error| Fault::raised(py, error, value))
+}
+
+/// The object that is made of values, in the order of the fields.
+pub(super) fn construct<'py>(
+    py: Python<'py>,
+    object: &Object,
+    mut values: impl Iterator<Item = Option<Bound<'py, PyAny>>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let class = object.class.bind(py);
     let mut named = object.fields.iter().filter_map(|field| {
         let made = values.next()?;
         Some((field.attribute.as_ref()?.bind(py), made?))
     });
-    let raised = |error| Fault::raised(py, error, value);
     match &object.how {
-        Construction::Tuple | Construction::Positions => {
-            let values = named.map(|(_, made)| made).collect::<Vec<_>>();
-            let values = PyTuple::new(py, values)?;
-            match object.how {
-                Construction::Tuple => Ok(objects::tuple(class, &values)?),
-                _ => class.call1(values).map_err(raised),
-            }
-        }
+        Construction::Tuple => objects::tuple(class, named.map(|(_, made)| made).collect()),
+        Construction::Positions => class.call1(PyTuple::new(py, named.map(|(_, made)| made).collect::<Vec<_>>())?),
         Construction::Dict | Construction::Call => {
             let dict = PyDict::new(py);
             named.try_for_each(|(name, made)| dict.set_item(name, made))?;
             match object.how {
                 Construction::Dict => Ok(dict.into_any()),
-                _ => class.call((), Some(&dict)).map_err(raised),
+                _ => class.call((), Some(&dict)),
             }
         }
         Construction::Attributes | Construction::Slots(_) => {
             let instance = objects::bare(class)?;
-            named.try_for_each(|(name, made)| objects::set_attribute(&instance, name, &made)).map_err(raised)?;
+            named.try_for_each(|(name, made)| objects::set_attribute(&instance, name, &made))?;
             Ok(instance)
         }
         Construction::Set => {
             let instance = objects::bare(class)?;
-            named.try_for_each(|(name, made)| instance.setattr(name, made)).map_err(raised)?;
+            named.try_for_each(|(name, made)| instance.setattr(name, made))?;
             Ok(instance)
         }
     }

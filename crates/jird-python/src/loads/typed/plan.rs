@@ -1,5 +1,9 @@
 //! Plans: what must be done for a type, as `jird._types` works it out. They are read once for each type and kept.
 
+use super::by_text::ByText;
+use super::uuids::UuidOf;
+use crate::loads::hooked::Hooks;
+use crate::loads::small::SMALL_MAX;
 use crate::raw::keys::is_same;
 use crate::raw::objects::Slots;
 use pyo3::exceptions::PyTypeError;
@@ -15,11 +19,27 @@ pub(super) struct Plan {
     pub(super) steps: Box<[Step]>,
     /// Whether no code of Python runs while values are made.
     pub(super) is_quiet: bool,
+    /// Whether a step makes values of any kind.
+    has_any: bool,
 }
+
+impl Plan {
+    /// Whether a text of this many bytes is read without a tape. What makes values of any kind without a tape gives up
+    /// at the first escape, which is no loss in a short text only.
+    #[inline]
+    pub(super) fn is_direct(&self, len: usize) -> bool {
+        self.is_quiet && len < DIRECT_MAX && (!self.has_any || len <= SMALL_MAX)
+    }
+}
+
+/// From this many bytes on, a tape is faster: it is made on all cores.
+const DIRECT_MAX: usize = 8 << 20;
 
 /// What must be done for one value.
 pub(super) enum Step {
     Any,
+    /// The same, by functions of the caller.
+    Hooked(Box<Hooks>),
     None,
     Bool,
     Int,
@@ -31,8 +51,7 @@ pub(super) enum Step {
     Date,
     Time,
     TimeDelta,
-    /// `uuid.UUID`
-    Uuid(Py<PyAny>),
+    Uuid(UuidOf),
     Choice(Box<Choice>),
     List(usize),
     Set(usize),
@@ -88,7 +107,7 @@ pub(super) enum LimitKind {
 /// A value that must be one of several: `Literal`, or an enum.
 #[derive(Default)]
 pub(super) struct Choice {
-    pub(super) strings: HashMap<String, Py<PyAny>>,
+    pub(super) strings: ByText<Py<PyAny>>,
     pub(super) ints: HashMap<i64, Py<PyAny>>,
     pub(super) bools: [Option<Py<PyAny>>; 2],
     pub(super) null: Option<Py<PyAny>>,
@@ -125,7 +144,7 @@ pub(super) struct Object {
     pub(super) class: Py<PyType>,
     pub(super) fields: Box<[Field]>,
     /// Indexes of fields by their keys, if there are many.
-    pub(super) by_key: HashMap<String, usize>,
+    pub(super) by_key: HashMap<Box<[u8]>, usize>,
     /// Whether `__post_init__` is called.
     pub(super) has_post: bool,
     /// Whether other keys are refused.
@@ -142,6 +161,8 @@ pub(super) struct Object {
 pub(super) struct Field {
     /// `None`: the text cannot set it.
     pub(super) key: Option<String>,
+    /// What most texts have from the key's first character to its colon; `None` if the key needs escapes.
+    pub(super) begin: Option<Box<[u8]>>,
     /// `None`: it is checked and not kept.
     pub(super) attribute: Option<Py<PyString>>,
     /// The number of kept fields before it, which is the index of its slot.
@@ -164,6 +185,8 @@ pub(super) enum Absent {
 pub(super) struct Union {
     /// The steps that take a kind of value, the narrowest first; by the numbers of `JsonKind`.
     pub(super) by_kind: [Box<[usize]>; 7],
+    /// Whether it makes no difference if a number is an integer: a step that wants one refuses the others.
+    pub(super) takes_numbers_alike: bool,
     /// The key whose value chooses among several objects.
     pub(super) tag: Option<Tag>,
     pub(super) name: String,
@@ -173,7 +196,7 @@ pub(super) struct Union {
 
 pub(super) struct Tag {
     pub(super) key: String,
-    pub(super) strings: HashMap<String, usize>,
+    pub(super) strings: ByText<usize>,
     pub(super) ints: HashMap<i64, usize>,
     pub(super) shown: String,
 }
@@ -197,7 +220,7 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     {
         return Ok(Arc::clone(&kept.get().plan));
     }
-    let plan = compiled(wanted, None, true)?;
+    let plan = compiled(wanted, Functions::default(), true)?;
     if plans.len() >= PLANS_MAX {
         plans.clear();
     }
@@ -205,20 +228,30 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     Ok(plan)
 }
 
-/// The plan of a type that is not kept. `hook` is asked, with a type and a value of JSON, for types that jird does not know. Not
-/// `strict`: strings and numbers that stand for other scalars are taken for them.
+/// What the caller makes of values.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Functions<'a, 'py> {
+    /// Is asked, with a type and a value of JSON, for types that jird does not know.
+    pub(crate) hook: Option<&'a Bound<'py, PyAny>>,
+    /// Is asked, with a number's text, for numbers with a point or an exponent that no type describes.
+    pub(crate) float_hook: Option<&'a Bound<'py, PyAny>>,
+}
+
+/// The plan of a type that is not kept. Not `strict`: strings and numbers that stand for other scalars are taken for them.
 pub(super) fn compiled(
     wanted: &Bound<'_, PyAny>,
-    hook: Option<&Bound<'_, PyAny>>,
+    Functions { hook, float_hook }: Functions<'_, '_>,
     strict: bool,
 ) -> PyResult<Arc<Plan>> {
     static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = wanted.py();
     let compile = COMPILE.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("plan")?.unbind()))?;
-    let steps = compile.bind(py).call1((wanted, hook, strict))?.cast_into::<PyList>().map_err(PyErr::from)?;
+    let steps =
+        compile.bind(py).call1((wanted, hook, strict, float_hook))?.cast_into::<PyList>().map_err(PyErr::from)?;
     let steps = steps.iter().map(|step| Step::of(&step)).collect::<PyResult<Box<[_]>>>()?;
     let is_quiet = steps.iter().all(|step| step.is_quiet(&steps));
-    Ok(Arc::new(Plan { steps, is_quiet }))
+    let has_any = steps.iter().any(|step| matches!(step, Step::Any));
+    Ok(Arc::new(Plan { steps, is_quiet, has_any }))
 }
 
 /// What a type without a hash is kept by.
@@ -253,6 +286,7 @@ impl Step {
         let kind: String = item(step, 0)?.extract()?;
         Ok(match kind.as_str() {
             "any" => Self::Any,
+            "hooked" => Self::Hooked(Box::new(Hooks { float: Some(item(step, 1)?.unbind()), ..Hooks::default() })),
             "none" => Self::None,
             "bool" => Self::Bool,
             "int" => Self::Int,
@@ -263,7 +297,7 @@ impl Step {
             "date" => Self::Date,
             "time" => Self::Time,
             "timedelta" => Self::TimeDelta,
-            "uuid" => Self::Uuid(item(step, 1)?.unbind()),
+            "uuid" => Self::Uuid(UuidOf::new(&item(step, 1)?)),
             "choice" => Self::Choice(Box::new(Choice::of(step)?)),
             "list" => Self::List(index(1)?),
             "set" => Self::Set(index(1)?),
@@ -324,7 +358,10 @@ impl Step {
         // A key that is an integer of many digits may be read by Python's own code.
         let is_key = |step: usize| matches!(steps[step], Self::Any | Self::Str);
         match self {
-            Self::Uuid(_) | Self::Decimal(_) | Self::Model(..) | Self::Converted(..) | Self::Limited { .. } => false,
+            // That of C runs no code of Python.
+            Self::Decimal(class) => is_of_c(class),
+            Self::Uuid(of) => of.is_quiet(),
+            Self::Model(..) | Self::Converted(..) | Self::Hooked(_) | Self::Limited { .. } => false,
             Self::Choice(choice) => choice.fallback.is_none() && choice.others.is_empty(),
             Self::Set(of) | Self::FrozenSet(of) => is_plain(*of),
             Self::Dict(of, _) => is_key(*of),
@@ -332,6 +369,16 @@ impl Step {
             _ => true,
         }
     }
+}
+
+/// Whether a class is not made by a `class` of Python.
+fn is_of_c(class: &Py<PyAny>) -> bool {
+    Python::attach(|py| {
+        class
+            .bind(py)
+            .getattr("__dict__")
+            .is_ok_and(|own| own.get_item("__new__").is_ok_and(|new| new.is_instance_of::<pyo3::types::PyCFunction>()))
+    })
 }
 
 /// At most ten values for a message.
@@ -356,7 +403,7 @@ impl Choice {
             } else if let Ok(truth) = value.cast::<PyBool>() {
                 choice.bools[usize::from(truth.is_true())] = Some(object);
             } else if let Ok(text) = value.cast_exact::<PyString>() {
-                choice.strings.insert(text.to_str()?.to_owned(), object);
+                choice.strings.insert(text.to_str()?, object);
             } else if value.is_instance_of::<PyInt>()
                 && let Ok(number) = value.extract::<i64>()
             {
@@ -364,7 +411,7 @@ impl Choice {
             } else if value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() {
                 choice.others.push((value.unbind(), object));
             } else {
-                choice.strings.insert(value.extract()?, object);
+                choice.strings.insert(&value.extract::<String>()?, object);
             }
         }
         choice.fallback = Some(item(step, 2)?).filter(|fallback| !fallback.is_none()).map(Bound::unbind);
@@ -400,7 +447,12 @@ impl Object {
         };
         let mut by_key = HashMap::new();
         if fields.len() >= TABLE_MIN {
-            by_key.extend(fields.iter().enumerate().filter_map(|(index, field)| Some((field.key.clone()?, index))));
+            by_key.extend(
+                fields
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(index, field)| Some((field.key.as_deref()?.as_bytes().into(), index))),
+            );
         }
         Ok(Self {
             how,
@@ -418,8 +470,8 @@ impl Object {
 
     /// The index of the field with this key; most often it is `likely`.
     #[inline(always)]
-    pub(super) fn find(&self, likely: usize, key: &str) -> Option<usize> {
-        let is = |field: &Field| field.key.as_deref().is_some_and(|own| is_same(own.as_bytes(), key.as_bytes()));
+    pub(super) fn find(&self, likely: usize, key: &[u8]) -> Option<usize> {
+        let is = |field: &Field| field.key.as_deref().is_some_and(|own| is_same(own.as_bytes(), key));
         if self.fields.get(likely).is_some_and(is) {
             return Some(likely);
         }
@@ -436,8 +488,11 @@ impl Field {
         let field = field.cast::<PyTuple>().map_err(PyErr::from)?;
         let attribute = item(field, 1)?;
         let default = item(field, 4)?.unbind();
+        let key: Option<String> = item(field, 0)?.extract()?;
+        let is_plain = |key: &&String| key.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\'));
         Ok(Self {
-            key: item(field, 0)?.extract()?,
+            begin: key.as_ref().filter(is_plain).map(|key| format!("{key}\":").into_bytes().into()),
+            key,
             attribute: if attribute.is_none() {
                 None
             } else {
@@ -470,8 +525,9 @@ impl Union {
             let tag = item(step, at)?;
             if tag.is_none() { Ok(None) } else { Tag::of(tag.cast::<PyTuple>().map_err(PyErr::from)?).map(Some) }
         };
-        let by_kind = by_kind.map(Into::into);
-        Ok(Self { by_kind, tag: tag(3)?, name: item(step, 4)?.extract()?, array_tag: tag(5)? })
+        let by_kind: [Box<[usize]>; 7] = by_kind.map(Into::into);
+        let takes_numbers_alike = by_kind[3].is_empty() || by_kind[2] == by_kind[3];
+        Ok(Self { takes_numbers_alike, by_kind, tag: tag(3)?, name: item(step, 4)?.extract()?, array_tag: tag(5)? })
     }
 }
 
@@ -481,10 +537,10 @@ impl Tag {
         let key = item(tag, 0)?.extract()?;
         let pairs: Vec<(Bound<'_, PyAny>, usize)> = item(tag, 1)?.extract()?;
         let shown = shown(pairs.iter().map(|(value, _)| value.clone()))?;
-        let (mut strings, mut ints) = (HashMap::new(), HashMap::new());
+        let (mut strings, mut ints) = (ByText::default(), HashMap::new());
         for (value, step) in pairs {
             match value.cast::<PyString>() {
-                Ok(text) => drop(strings.insert(text.to_str()?.to_owned(), step)),
+                Ok(text) => strings.insert(text.to_str()?, step),
                 Err(_) => drop(ints.insert(value.extract()?, step)),
             }
         }

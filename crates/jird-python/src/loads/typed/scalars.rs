@@ -4,6 +4,7 @@ use super::decoder::{DecodeResult, Decoder, wanted};
 use super::fault::Fault;
 use super::plan::{Choice, Limit, LimitKind, Step, Tag, Union};
 use super::times;
+use super::uuids::{UuidOf, uuid_of};
 use crate::raw::make::{self, Keeps};
 use jird::{Kind, Value};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
@@ -15,7 +16,7 @@ use pyo3::types::{PyInt, PyString, PyTuple};
 pub(super) fn choice<'py>(decoder: &mut Decoder<'_, 'py>, choice: &Choice, value: Value<'_>) -> DecodeResult<'py> {
     let py = decoder.py;
     let found = match value.kind() {
-        Kind::String => value.as_str().and_then(|text| choice.strings.get(&*text)),
+        Kind::String => value.as_str().and_then(|text| choice.strings.get(text.as_bytes())),
         Kind::Bool => value.as_bool().and_then(|truth| choice.bools[usize::from(truth)].as_ref()),
         Kind::Null => choice.null.as_ref(),
         Kind::Number if value.is_integer() => value.as_i64().and_then(|number| choice.ints.get(&number)),
@@ -75,7 +76,7 @@ pub(super) fn tagged_array(union: &Union, array: Value<'_>) -> Result<usize, Fau
 
 fn chosen(tag: &Tag, found: Value<'_>) -> Result<usize, Fault> {
     let step = match found.kind() {
-        Kind::String => found.as_str().and_then(|text| tag.strings.get(&*text)),
+        Kind::String => found.as_str().and_then(|text| tag.strings.get(text.as_bytes())),
         Kind::Number if found.is_integer() => found.as_i64().and_then(|number| tag.ints.get(&number)),
         _ => None,
     };
@@ -96,34 +97,15 @@ pub(super) fn decimal<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, va
 }
 
 /// `uuid.UUID` of its usual form, or without the hyphens.
-pub(super) fn uuid<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> DecodeResult<'py> {
-    let py = decoder.py;
+pub(super) fn uuid<'py>(
+    decoder: &mut Decoder<'_, 'py>,
+    step: &Step,
+    of: &UuidOf,
+    value: Value<'_>,
+) -> DecodeResult<'py> {
     let text = value.as_str().unwrap_or_default();
-    let Some(number) = uuid_number(text.as_bytes()) else {
-        return Err(Fault::expected(&wanted(&Step::Uuid(class.clone_ref(py))), value));
-    };
-    let arguments = pyo3::types::PyDict::new(py);
-    arguments.set_item(intern!(py, "int"), number)?;
-    Ok(class.bind(py).call((), Some(&arguments))?)
-}
-
-fn uuid_number(text: &[u8]) -> Option<u128> {
-    const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-    let has_hyphens = text.len() == 36;
-    if !has_hyphens && text.len() != 32 {
-        return None;
-    }
-    let mut number = 0;
-    for (at, &byte) in text.iter().enumerate() {
-        if has_hyphens && HYPHENS.contains(&at) {
-            if byte != b'-' {
-                return None;
-            }
-        } else {
-            number = number << 4 | u128::from(char::from(byte).to_digit(16)?);
-        }
-    }
-    Some(number)
+    let made = uuid_of(decoder.py, of, text.as_bytes());
+    Ok(made.ok_or_else(|| Fault::expected(&wanted(step), value))??)
 }
 
 /// What a key of a dict stands for.
@@ -133,7 +115,7 @@ pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'
         Step::Choice(choice) => {
             let text = key.as_str().unwrap_or_default();
             let number = || text.parse::<i64>().ok().filter(|number| number.to_string() == *text);
-            let found = choice.strings.get(&*text).or_else(|| choice.ints.get(&number()?));
+            let found = choice.strings.get(text.as_bytes()).or_else(|| choice.ints.get(&number()?));
             found.map(|found| found.bind(py).clone()).ok_or_else(|| Fault::expected(&wanted(step), key))
         }
         Step::Int => {
@@ -145,8 +127,8 @@ pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'
             py.get_type::<PyInt>().call1((&*text,)).map_err(|error| Fault::raised(py, error, key))
         }
         Step::Decimal(class) => decimal(decoder, class, key),
-        Step::Uuid(class) => uuid(decoder, class, key),
-        Step::Any | Step::Str => decoder.any(key),
+        Step::Uuid(of) => uuid(decoder, step, of, key),
+        Step::Any | Step::Hooked(_) | Step::Str => decoder.any(key),
         Step::Float => {
             let text = key.as_str().unwrap_or_default();
             let number = jird::Number::new(&text).and_then(jird::Number::to_f64);

@@ -12,7 +12,16 @@ const DAY: i64 = 24 * 60 * 60;
 /// The `datetime`, `date`, `time` or `timedelta` that a string stands for.
 pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> DecodeResult<'py> {
     let text = value.as_str().unwrap_or_default();
-    let mut text = Text(text.as_bytes());
+    match time_of(py, step, text.as_bytes()) {
+        Some(Ok(made)) => Ok(made),
+        Some(Err(error)) => Err(Fault::raised(py, error, value)),
+        None => Err(Fault::expected(&wanted(step), value)),
+    }
+}
+
+/// The same of a text; `None` if it is none.
+pub(super) fn time_of<'py>(py: Python<'py>, step: &Step, text: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
+    let mut text = Text(text);
     // Python refuses what is not in the calendar.
     let made = match step {
         Step::DateTime => text.date_time().map(|time| time.object(py)),
@@ -30,12 +39,7 @@ pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> Decod
         }),
         _ => None,
     };
-    let made: Option<PyResult<Bound<'py, PyAny>>> = made.filter(|_| text.0.is_empty());
-    match made {
-        Some(Ok(made)) => Ok(made),
-        Some(Err(error)) => Err(Fault::raised(py, error, value)),
-        None => Err(Fault::expected(&wanted(step), value)),
-    }
+    made.filter(|_| text.0.is_empty())
 }
 
 /// Whether this number of microseconds fits into a `timedelta`, which has 999,999,999 days at most.
@@ -74,6 +78,13 @@ fn zone_of(py: Python<'_>, seconds: Option<i32>) -> PyResult<Option<Bound<'_, Py
     }
 }
 
+/// The number of two digits.
+#[inline(always)]
+fn pair(tens: u8, ones: u8) -> Option<u8> {
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    (tens <= 9 && ones <= 9).then(|| tens * 10 + ones)
+}
+
 /// What is left of a text. Each method takes what it reads off the beginning.
 struct Text<'t>(&'t [u8]);
 
@@ -103,7 +114,15 @@ impl Text<'_> {
     }
 
     /// `2024-05-01`, or `20240501`, ISO 8601's basic form.
+    #[inline(always)]
     fn date(&mut self) -> Option<(i32, u8, u8)> {
+        if let Some((&[a, b, c, d, b'-', e, f, b'-', g, h], rest)) = self.0.split_first_chunk() {
+            self.0 = rest;
+            let digits = [a, b, c, d, e, f, g, h].map(|digit| digit.wrapping_sub(b'0'));
+            let pair = |at: usize| digits[at] * 10 + digits[at + 1];
+            let is_date = digits.into_iter().fold(0, u8::max) <= 9;
+            return is_date.then(|| (i32::from(pair(0)) * 100 + i32::from(pair(2)), pair(4), pair(6)));
+        }
         let year = self.digits(4)?;
         let is_basic = self.take(b"-").is_none();
         let month = self.two()?;
@@ -115,6 +134,11 @@ impl Text<'_> {
 
     /// `12:30:00.5`, `123000.5`, and both without seconds.
     fn clock(&mut self) -> Option<Clock> {
+        if let Some((&[a, b, b':', c, d, b':', e, f], rest)) = self.0.split_first_chunk() {
+            self.0 = rest;
+            let micro = if self.take(b".,").is_some() { self.fraction()? } else { 0 };
+            return Some(Clock { hour: pair(a, b)?, minute: pair(c, d)?, second: pair(e, f)?, micro });
+        }
         let hour = self.two()?;
         let is_basic = self.take(b":").is_none();
         let minute = self.two()?;
