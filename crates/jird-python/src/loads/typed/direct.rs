@@ -75,6 +75,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
             (Step::Object(object), b'{' | b'[') => self.object(object, first),
             (Step::Union(union), _) => self.union(union, first),
             (Step::List(of), b'[') => self.list(*of),
+            (Step::Dict(_, of), b'{') => self.dict(*of),
             (Step::Choice(choice), _) => self.choice(choice, first),
             (step, _) => self.other(step, first),
         }
@@ -95,7 +96,6 @@ impl<'py> DirectReader<'_, '_, 'py> {
     fn other(&mut self, step: &Step, first: u8) -> DirectResult<'py> {
         let py = self.reader.py;
         match (step, first) {
-            (Step::Dict(_, of), b'{') => self.dict(*of),
             (Step::Tuple(of), b'[') => {
                 let from = self.elements(*of)?;
                 let tuple = PyTuple::new(py, self.reader.parts.elements.drain(from..));
@@ -162,6 +162,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
     }
 
     /// A tuple with a step for each element.
+    #[inline(never)]
     fn tuple(&mut self, steps: &[usize]) -> DirectResult<'py> {
         self.reader.open()?;
         let from = self.reader.parts.elements.len();
@@ -182,6 +183,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
         tuple.map(Bound::into_any).map_err(|error| raised(py, error))
     }
 
+    #[inline(never)]
     fn dict(&mut self, of: usize) -> DirectResult<'py> {
         match &self.plan.steps[of] {
             Step::Int => self.members(Self::int),
@@ -400,6 +402,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
     }
 
     /// An object whose bracket was taken, of the class that its tag names.
+    #[inline(never)]
     fn tagged(&mut self, union: &Union) -> DirectResult<'py> {
         let Some(tag) = &union.tag else { return Err(Stop::Unusual) };
         let (begin, text) = (self.reader.at, self.reader.text);
