@@ -45,6 +45,7 @@ pub use condition::Condition;
 pub(crate) use condition::{Leaf, Node};
 pub use kinds::FieldKinds;
 pub use layout::Wrong;
+pub(crate) use span::BlockRange;
 pub use span::{Answer, Index, SpanIndex};
 pub use time::TimeHint;
 pub(crate) use time::Times;

@@ -44,6 +44,9 @@ pub struct SpanIndex {
     table: Table,
 }
 
+/// Two keys between which all numbers of a block are, if it has some.
+pub(crate) type BlockRange = Option<[Vec<u8>; 2]>;
+
 /// A field that a condition asks for.
 enum KnownField {
     /// Nothing is known of the path.
@@ -111,7 +114,7 @@ impl SpanIndex {
 
     /// For each block, two keys of [`Number::order_key`](jird::Number::order_key), between which all numbers at a path are;
     /// `None` of a block that has no number there. `None` for all if some block's are not known.
-    pub(crate) fn ranges(&self, path: &Path) -> Result<Option<Vec<Option<[Vec<u8>; 2]>>>, Wrong> {
+    pub(crate) fn ranges(&self, path: &Path) -> Result<Option<Vec<BlockRange>>, Wrong> {
         let asked = self.ask(path)?;
         let range = |block: usize| {
             let has_numbers = self.kinds_in(&asked, block)?.has(FieldKinds::NUMBER);

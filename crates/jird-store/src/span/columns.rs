@@ -33,12 +33,16 @@ fn buffers(kind: ColumnType) -> usize {
     }
 }
 
-/// Where the buffers of each column are among those of all, and the stretch of the message that has them. `None` if they
-/// are not one after the other. An empty buffer may stand anywhere.
-pub(super) fn stretches<'r>(
-    types: &[ColumnType],
-    mut ranges: &'r [Range<usize>],
-) -> Option<Vec<(&'r [Range<usize>], Range<usize>)>> {
+/// Where a column is in a message.
+pub(super) struct Stretch<'r> {
+    /// Its buffers.
+    pub(super) ranges: &'r [Range<usize>],
+    /// From the first byte of them to the last.
+    pub(super) whole: Range<usize>,
+}
+
+/// Where each column is, of buffers in a row. `None` if they are not one after the other. An empty buffer may stand anywhere.
+pub(super) fn stretches<'r>(types: &[ColumnType], mut ranges: &'r [Range<usize>]) -> Option<Vec<Stretch<'r>>> {
     let mut stretch = |kind: &ColumnType| {
         let (of_column, rest) = ranges.split_at_checked(buffers(*kind))?;
         ranges = rest;
@@ -48,7 +52,7 @@ pub(super) fn stretches<'r>(
             (start <= range.start && whole.is_none_or(|whole| whole.end <= range.start)).then_some(())?;
             whole = Some(start..range.end);
         }
-        Some((of_column, whole.unwrap_or_default()))
+        Some(Stretch { ranges: of_column, whole: whole.unwrap_or_default() })
     };
     types.iter().map(&mut stretch).collect()
 }
@@ -155,7 +159,7 @@ mod tests {
         use ColumnType::{Number, Text};
         let found = |ranges: &[Range<usize>]| {
             let found = stretches(&[Number, Text], ranges)?;
-            Some(found.into_iter().map(|(buffers, stretch)| (buffers.len(), stretch)).collect::<Vec<_>>())
+            Some(found.into_iter().map(|stretch| (stretch.ranges.len(), stretch.whole)).collect::<Vec<_>>())
         };
         assert_eq!(found(&[8..9, 16..32, 0..0, 32..44, 48..50]), Some(vec![(2, 8..32), (3, 32..50)]));
         assert_eq!(found(&[0..0, 0..0, 0..0, 0..0, 99..99]), Some(vec![(2, 0..0), (3, 0..0)]));

@@ -8,7 +8,7 @@ use crate::column::{ColumnType, Numbers};
 use crate::error::{Damage, Damages, Error};
 use crate::event::TextOrder;
 use crate::files::Input;
-use crate::index::{Answer, Condition, FieldKinds, SpanIndex};
+use crate::index::{Answer, BlockRange, Condition, FieldKinds, SpanIndex};
 use crate::manifest::{Folder, SpanEntry};
 use crate::settings::Compression;
 use std::fmt;
@@ -204,7 +204,7 @@ impl SpanFile {
     }
 
     /// The bounds of the numbers at a path, block by block.
-    pub(crate) fn block_ranges(&self, path: &jird::Path) -> Option<Vec<Option<[Vec<u8>; 2]>>> {
+    pub(crate) fn block_ranges(&self, path: &jird::Path) -> Option<Vec<BlockRange>> {
         self.index()?.ranges(path).ok()?.filter(|ranges| ranges.len() == self.table().blocks.len())
     }
 

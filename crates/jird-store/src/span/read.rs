@@ -1,7 +1,7 @@
 //! Reading the blocks of a span file. Nothing in it is believed.
 
 use super::arrow::{self, BatchLayout};
-use super::columns::{self, Buffers};
+use super::columns::{self, Buffers, Stretch};
 use super::rows::{BlockRows, Fault, rows_of};
 use super::{PartSums, SpanFile};
 use crate::column::{Cells, Column, ColumnFacts, ColumnType, Columns, Fields, is_exact};
@@ -151,20 +151,20 @@ impl SpanFile {
         let tail_end = tail_start + entry.tail_bytes;
         let (mut bytes, mut start) = (Vec::new(), None);
         let mut found = Vec::new();
-        for (number, (ranges, stretch)) in stretches.into_iter().enumerate() {
+        for (number, Stretch { ranges, whole }) in stretches.into_iter().enumerate() {
             let (path, kind) = &table.columns[number];
             if !is_wanted(&table.columns[number]) {
                 continue;
             }
             match &entry.parts {
                 Some(parts) => {
-                    let (from, to) = (stretch.start as u64, stretch.end as u64);
-                    if !stretch.is_empty() && (from < tail_start || tail_end < to) {
+                    let (from, to) = (whole.start as u64, whole.end as u64);
+                    if !whole.is_empty() && (from < tail_start || tail_end < to) {
                         return Err(wrong());
                     }
                     read_exact(&*self.input, entry.offset.saturating_add(from), to - from, &mut bytes)?;
                     is_right(has_checksum_low(&bytes, parts.columns[number]))?;
-                    start = Some(stretch.start);
+                    start = Some(whole.start);
                 }
                 None if start.is_none() => {
                     let sum = entry.sums.map(|[.., sum]| sum);
@@ -223,9 +223,9 @@ impl SpanFile {
         let types: Vec<_> = table.columns.iter().map(|(_, kind)| *kind).collect();
         let start = usize::try_from(entry.head_bytes + entry.document_bytes).map_err(|_| wrong())?;
         let stretches = columns::stretches(&types, &layout.others).ok_or_else(wrong)?;
-        stretches.into_iter().zip(&parts.columns).try_for_each(|((_, stretch), sum)| {
-            let of_tail = |stretch: Range<usize>| Some(stretch.start.checked_sub(start)?..stretch.end - start);
-            let range = if stretch.is_empty() { Some(0..0) } else { of_tail(stretch) };
+        stretches.into_iter().zip(&parts.columns).try_for_each(|(Stretch { whole, .. }, sum)| {
+            let of_tail = |whole: Range<usize>| Some(whole.start.checked_sub(start)?..whole.end - start);
+            let range = if whole.is_empty() { Some(0..0) } else { of_tail(whole) };
             let bytes = range.and_then(|range| tail.get(range)).ok_or_else(wrong)?;
             is_right(has_checksum_low(bytes, *sum))
         })

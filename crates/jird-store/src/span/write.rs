@@ -210,7 +210,7 @@ impl SpanWriter {
         let parts = PartSums {
             metadata_bytes: layout.body as u64,
             metadata: checksum_low(&head[..layout.body]),
-            columns: stretches.into_iter().map(|(_, stretch)| checksum_low(&message[stretch])).collect(),
+            columns: stretches.into_iter().map(|stretch| checksum_low(&message[stretch.whole])).collect(),
         };
         self.table.blocks.push(BlockEntry {
             offset: self.file.written() + start as u64,

@@ -2,7 +2,7 @@
 
 use crate::common::{Scratch, append, options};
 use checks::random::Random;
-use jird::{Kind, Path};
+use jird::{Kind, Path, Value};
 use jird_store::{BlockId, Extent, Extreme, FieldKinds, Numbers, Settings, Store, Text, Window};
 
 fn n() -> Path {
@@ -18,7 +18,7 @@ fn numbers(text: &Text, blocks: impl IntoIterator<Item = BlockId>) -> Vec<f64> {
             let document = jird::parse(line).unwrap();
             let first = document.root().entries().find(|(key, _)| key.as_str().as_deref() == Some("n"));
             let value = first.map(|(_, value)| value).filter(|value| value.kind() == Kind::Number);
-            found.extend(value.and_then(|value| value.as_f64()));
+            found.extend(value.and_then(Value::as_f64));
         }
     }
     found
@@ -39,7 +39,7 @@ fn filled(scratch: &Scratch, seed: u64, has_logs: bool) -> (Store, bool) {
     for part in 0..4 {
         let event = |at: u64, random: &mut Random| {
             let number = match random.below(12) {
-                _ if zeros => ["0", "-0", "0.0", "-0.0", "1"][random.below(5) as usize].to_owned(),
+                _ if zeros => ["0", "-0", "0.0", "-0.0", "1"][random.below(5)].to_owned(),
                 0 => "1.50".to_owned(),
                 1 => format!("-{}e-3", random.below(90_000)),
                 2 => "null".to_owned(),
@@ -99,8 +99,9 @@ fn what_the_events_of_logs_have_is_known() {
         let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
         (text.kinds(&n()), text.numbers(&n()))
     };
-    let lines = |from: u64, value: &str| -> String {
-        (from..from + 50).map(|at| format!("{{\"@t\":{at},\"n\":{value}}}\n")).collect()
+    let lines = |from: u64, value: &str| {
+        let lines: Vec<_> = (from..from + 50).map(|at| format!("{{\"@t\":{at},\"n\":{value}}}\n")).collect();
+        lines.concat()
     };
     append(&writer, &lines(0, "7"));
     assert_eq!(facts(), (Some(FieldKinds::NUMBER), Some(Numbers::Integers)));
