@@ -139,8 +139,8 @@ impl SpanFile {
         let entry = &table.blocks[block];
         // A column of the time field may be there as well.
         let is_looked_at = |path: &Path| looked_at.contains(&path) && self.time_width(path).is_none();
-        let is_spelled = table.columns.iter().zip(&entry.facts);
-        let is_spelled = is_spelled.clone().any(|((path, _), facts)| is_looked_at(path) && facts.is_spelled());
+        let mut with_facts = table.columns.iter().zip(&entry.facts);
+        let is_spelled = with_facts.any(|((path, _), facts)| is_looked_at(path) && facts.is_spelled());
         let is_wanted = |(path, kind): &(Path, ColumnType)| match kind {
             ColumnType::Spellings => is_spelled,
             _ => is_looked_at(path),
