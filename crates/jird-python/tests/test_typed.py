@@ -14,19 +14,9 @@ import uuid
 from typing import Annotated, Any, Final, Literal, NewType, Optional, Union
 
 import pytest
-from test_typed_classes import Pair, Point, Shape, Slotted, WithInit
+from test_typed_classes import Pair, Point, Shape, Slotted, WithInit, fault, load
 
 import jird
-
-
-def load(text, wanted):
-    return jird.loads(text, type=wanted)
-
-
-def fault(text, wanted):
-    with pytest.raises(jird.JSONDecodeError) as caught:
-        load(text, wanted)
-    return caught.value
 
 
 class Color(enum.Enum):

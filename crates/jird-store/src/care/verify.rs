@@ -4,7 +4,7 @@ use crate::clean::{UNKNOWN, Unknown, care_lock, unknown};
 use crate::error::{Damage, Error, ErrorKind};
 use crate::manifest::Loss;
 use crate::settings::{Patience, WriterOptions};
-use crate::span::{SpanFile, rebuild_index};
+use crate::span::{SpanFile, rebuild_index, without_columns};
 use crate::store::Store;
 use jird::lines;
 use jird::record::Projection;
@@ -131,6 +131,11 @@ impl Store {
                 Ok(()) => {
                     verified.events += entry.events;
                     verified.bytes += entry.text_bytes;
+                    // No event is lost with its columns.
+                    if let Err(fault) = span.check_columns(block) {
+                        let (block, reason) = (Some(block), without_columns(&fault));
+                        verified.damage.push(Damage { file: file.clone(), block, events: Some(0), reason });
+                    }
                 }
                 Err(reason) => {
                     let (block, events) = (Some(block), Some(entry.events));

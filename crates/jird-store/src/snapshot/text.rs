@@ -106,7 +106,7 @@ pub(super) struct Piece {
     pub(super) is_whole: bool,
 }
 
-/// A block of a span of which a text may have only some events.
+/// A block of a span. A text may have all of its events, or only some.
 struct CutBlock {
     span: usize,
     block: usize,

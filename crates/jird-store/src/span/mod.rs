@@ -19,7 +19,7 @@ mod write;
 
 pub(crate) use asked::{note_asked, often_asked, sum_up_asked};
 pub(crate) use index_file::IndexFile;
-pub(crate) use open::SpanFile;
+pub(crate) use open::{SpanFile, without_columns};
 #[cfg(test)]
 pub(crate) use read::places;
 pub(crate) use rows::{BlockRows, Fault};

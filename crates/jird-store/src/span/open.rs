@@ -250,7 +250,7 @@ impl SpanFile {
             file: self.path.clone(),
             block: Some(block),
             events: Some(0),
-            reason: format!("its columns cannot be read, and its documents are read in their place: {fault}"),
+            reason: without_columns(fault),
         });
     }
 
@@ -263,6 +263,11 @@ impl SpanFile {
         let reason = format!("{fault}; all blocks of its span are read until `jird store verify --repair`");
         self.damages.note(Damage { file: self.index_path.clone(), block: None, events: Some(0), reason });
     }
+}
+
+/// Why the columns of a block are not read, in words.
+pub(crate) fn without_columns(fault: &super::Fault) -> String {
+    format!("its columns cannot be read, and its documents are read in their place: {fault}")
 }
 
 impl fmt::Debug for SpanFile {

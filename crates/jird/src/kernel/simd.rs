@@ -108,9 +108,9 @@ pub(crate) trait Simd: Copy {
     /// [`mark_spaced`](Self::mark_spaced), and not by a mask that is given to [`emit`](Self::emit). Only then are these two
     /// and [`behind`](Self::behind) called.
     const MARKS_BLOCKS: bool = false;
-    /// Whether the tokens of two blocks are written together with the masks of the next two. Where both take so many
-    /// instructions that the CPU does not see the end of a block's while it begins, they then do not wait for each other.
-    /// Needs [`MARKS_BLOCKS`](Self::MARKS_BLOCKS).
+    /// Whether the tokens of two blocks are written while the masks of the next two are made. That pays where a pair of
+    /// blocks fills the CPU's window of instructions, so that nothing of the next pair would overlap with it. Needs
+    /// [`MARKS_BLOCKS`](Self::MARKS_BLOCKS).
     const DELAYS_TOKENS: bool = false;
     /// Whether [`emit`](Self::emit) wants to know if most blocks have many tokens: more than [`MANY`].
     const COUNTS_TOKENS: bool = false;

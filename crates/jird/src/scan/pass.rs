@@ -51,7 +51,7 @@ struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u
 /// a piece of lines the next one follows.
 const AHEAD: usize = 4096;
 
-/// Pairs of blocks, after which it is decided anew whether their blocks have many tokens.
+/// After this many pairs of blocks, it is decided again whether blocks have many tokens.
 const STRETCH: usize = 32;
 
 /// A pair of blocks whose tokens are not written yet.

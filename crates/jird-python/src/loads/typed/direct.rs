@@ -1,8 +1,8 @@
 //! Texts → values by a plan, in one pass and without a tape.
 //!
 //! As in `small`, each value is made where it ends, and what is not common is left to the tape: long integers, deep texts,
-//! repeated keys, and every mistake, for which [`decode`](super::decode) has the words. It makes all values again. So this
-//! is only for plans for which no code of Python runs: nobody sees what was made before.
+//! repeated keys, and every mistake, for which [`decode`](super::decode) has the words. The tape then makes all values a
+//! second time. Python code would run twice for them, so a plan that calls any is never read this way.
 
 use super::direct_scalars::first_of_number;
 use super::fields::FieldSet;

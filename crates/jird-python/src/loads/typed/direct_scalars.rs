@@ -53,7 +53,7 @@ fn digits(text: &[u8], mut at: usize, mut value: u64) -> (usize, u64) {
 fn head(bytes: [u8; 8]) -> (usize, u64) {
     let word = u64::from_le_bytes(bytes);
     let low = word.wrapping_sub(0x3030_3030_3030_3030);
-    // The highest bit of the first byte that is no digit; those of later bytes may be wrong.
+    // Marks the high bit of bytes other than digits. The first mark is right; later ones may not be.
     let others = (word.wrapping_add(0x4646_4646_4646_4646) | low) & 0x8080_8080_8080_8080;
     let count = (others.trailing_zeros() / 8) as usize;
     if count == 0 {

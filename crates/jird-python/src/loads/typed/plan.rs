@@ -24,8 +24,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Whether a text of this many bytes is read without a tape. What makes values of any kind without a tape gives up
-    /// at the first escape, which is no loss in a short text only.
+    /// Whether a text of this many bytes is read without a tape. Where the plan takes
+    /// values of any kind, the first escape ends such a reading, and only a short text is soon read again.
     #[inline]
     pub(super) fn is_direct(&self, len: usize) -> bool {
         self.is_quiet && len < DIRECT_MAX && (!self.has_any || len <= SMALL_MAX)
