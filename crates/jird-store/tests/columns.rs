@@ -7,7 +7,7 @@ use checks::random::Random;
 use jird::Path;
 use jird::record::{Comparison, Field, FieldReader, Like, Literal, Mismatches, Predicate, Projection};
 use jird_store::Fields;
-use jird_store::column::{Column, ColumnFacts, ColumnPlan, ColumnType, Columns, TEXT_MAX};
+use jird_store::column::{Column, ColumnFacts, ColumnPlan, ColumnType, Columns, Digits, TEXT_MAX};
 use jird_store::index::Condition;
 use made::{Made, blocks, predicate};
 use std::sync::Arc;
@@ -131,8 +131,9 @@ fn a_row_that_is_left_out_does_not_match() {
         let Made { blocks, paths } = blocks(&mut random);
         // Some of the paths have columns, of types that the first block suggests or that are chosen badly.
         let some: Vec<Path> = paths.iter().filter(|_| random.below(4) > 0).cloned().collect();
-        let types: Vec<ColumnType> =
-            some.iter().map(|_| random.pick(&[ColumnType::Number, ColumnType::Text, ColumnType::Bool])).collect();
+        let decimal = ColumnType::Decimal(Digits::new(random.below(4) as u8).unwrap());
+        let types = [ColumnType::Number, decimal, ColumnType::Text, ColumnType::Bool];
+        let types: Vec<ColumnType> = some.iter().map(|_| random.pick(&types)).collect();
         let plan = if random.below(3) == 0 {
             ColumnPlan::new(&some, &types)
         } else {
@@ -179,7 +180,7 @@ fn decided(kind: ColumnType, values: &[&str], predicate: &Predicate) -> Option<V
 
 #[test]
 fn what_a_column_knows_decides_and_what_it_does_not_know_is_kept() {
-    use ColumnType::{Bool, Number, Text};
+    use ColumnType::{Bool, Decimal, Number, Text};
     use Comparison::{Eq, Ge, Gt, Lt, Ne};
     let compare = |op, literal| Predicate::Compare { slot: 0, op, literal };
     let number = |op, text: &str| compare(op, Literal::Number(text.into()));
@@ -192,7 +193,8 @@ fn what_a_column_knows_decides_and_what_it_does_not_know_is_kept() {
     let null = Predicate::IsNull { slot: 0 };
     let not = |inner| Predicate::Not(Box::new(inner));
     let (no, yes) = (false, true);
-    let rows: [Decision<'_>; 29] = [
+    let tenths = Decimal(Digits::new(1).unwrap());
+    let rows: [Decision<'_>; 33] = [
         (Number, &[r#""a":1"#, r#""a":2"#, r#""a":3"#], number(Gt, "2"), Some(&[no, no, yes])),
         (Number, &[r#""a":1"#, r#""a":2.0"#, r#""a":3"#], number(Ne, "2"), Some(&[yes, no, yes])),
         // 0.1 is not a double. If all numbers are the shortest decimals of their doubles, it is known that they have it...
@@ -223,6 +225,16 @@ fn what_a_column_knows_decides_and_what_it_does_not_know_is_kept() {
         (Number, &[r#""a":1"#, r#""a":2"#, ""], not(list(&["1", "3.0"])), Some(&[no, yes, no])),
         (Number, &[r#""a":1,"b":2"#, r#""a":2,"b":2"#, r#""a":3"#], two(Lt), Some(&[yes, no, no])),
         (Number, &[r#""a":1,"b":2"#, r#""a":0.1,"b":0.1"#], two(Ge), Some(&[no, yes])),
+        // What is no tenth has no room.
+        (
+            tenths,
+            &[r#""a":1"#, r#""a":2.50"#, r#""a":2.55"#, r#""a":1e9"#],
+            number(Gt, "2"),
+            Some(&[no, yes, yes, yes]),
+        ),
+        (tenths, &[r#""a":1"#, r#""a":2.5"#, r#""a":-0.0"#], number(Lt, "2"), Some(&[yes, no, yes])),
+        (tenths, &[r#""a":0.1"#, r#""a":0.10000000000000000001"#], number(Gt, "0.1"), None),
+        (tenths, &[r#""a":0.1"#, r#""a":0.2"#, r#""a":null"#, ""], number(Gt, "0.1"), Some(&[no, yes, no, no])),
         (Text, &[r#""a":"x""#, r#""a":"y""#, r#""a":"y""#], text(Eq, "x"), Some(&[yes, no, no])),
         (Text, &[r#""a":"\u0078""#, r#""a":"y""#], text(Eq, "x"), Some(&[yes, no])),
         (
@@ -269,7 +281,7 @@ fn arrays_that_are_no_columns_decide_nothing() {
 fn names_of_columns_are_pointers() {
     let paths = [Path::root().key("a/b~").key("c.d"), Path::root().key("")];
     let plan = ColumnPlan::choose(&paths, b"{\"\":true,\"a/b~\":{\"c.d\":5}}\n").unwrap();
-    assert_eq!(plan.types(), [ColumnType::Number, ColumnType::Bool]);
+    assert_eq!(plan.types(), [ColumnType::Decimal(Digits::new(0).unwrap()), ColumnType::Bool]);
     let names: Vec<String> = plan.fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(names, ["/a~1b~0/c.d", "/", "spellings"]);
     let back: Vec<Path> = names.iter().filter_map(|name| ColumnPlan::path_of(name)).collect();

@@ -1,12 +1,13 @@
 //! Makes the columns of a block from its documents.
 
+use super::decimal::{Digits, SampledNumbers};
 use super::spellings::{self, Unusual};
 use super::words::{Sampled, WordNumbers};
 use super::{ColumnFacts, Numbers, texts};
 use crate::index::FieldKinds;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt8Builder};
 use arrow_array::{ArrayRef, DictionaryArray, StringArray};
-use arrow_schema::{DataType, Field as ArrowField};
+use arrow_schema::{DECIMAL32_MAX_PRECISION, DataType, Field as ArrowField};
 use jird::record::{Field, FieldReader, Projection};
 use jird::{Error, Kind, Number, Path};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub const TEXT_MAX: usize = 128;
 pub enum ColumnType {
     /// Numbers, as doubles: Arrow's `Float64`.
     Number,
+    /// Numbers of few digits, so many of them after the point: Arrow's `Decimal32` in a file, and doubles in memory.
+    Decimal(Digits),
     /// Texts: Arrow's `Utf8`.
     Text,
     /// Few texts, which repeat: Arrow's `Dictionary` of `UInt8` and `Utf8`, the same for all blocks of a span.
@@ -33,9 +36,16 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    fn data_type(self) -> DataType {
+    /// Whether it is one of numbers.
+    pub fn is_numeric(self) -> bool {
+        matches!(self, Self::Number | Self::Decimal(_))
+    }
+
+    /// Arrow's type in a file.
+    pub(crate) fn data_type(self) -> DataType {
         match self {
             Self::Number => DataType::Float64,
+            Self::Decimal(digits) => DataType::Decimal32(DECIMAL32_MAX_PRECISION, digits.count() as i8),
             Self::Text | Self::Spellings => DataType::Utf8,
             Self::Words => DataType::Dictionary(DataType::UInt8.into(), DataType::Utf8.into()),
             Self::Bool => DataType::Boolean,
@@ -93,12 +103,15 @@ impl ColumnPlan {
     pub fn choose(paths: &[Path], lines: &[u8]) -> Result<Self, Error> {
         let projection = Projection::new(paths);
         let mut counts = vec![[0_usize; 3]; paths.len()];
-        let mut sampled: Vec<Sampled> = paths.iter().map(|_| Sampled::default()).collect();
+        let mut sampled: Vec<_> = paths.iter().map(|_| (SampledNumbers::new(), Sampled::default())).collect();
         let mut decoded = String::new();
         each_row(&projection, lines, |fields| {
-            for ((counts, sampled), field) in counts.iter_mut().zip(&mut sampled).zip(fields) {
+            for ((counts, (numbers, sampled)), field) in counts.iter_mut().zip(&mut sampled).zip(fields) {
                 match field.kind() {
-                    Some(Kind::Number) => counts[0] += 1,
+                    Some(Kind::Number) => {
+                        counts[0] += 1;
+                        numbers.add(field.as_number().map_or(f64::INFINITY, double));
+                    }
                     Some(Kind::String) if field.raw().len() <= TEXT_MAX + 2 => {
                         counts[1] += 1;
                         field.text(&mut decoded).into_iter().for_each(|text| sampled.add(text));
@@ -108,9 +121,9 @@ impl ColumnPlan {
                 }
             }
         })?;
-        let chosen = counts.iter().zip(&sampled).map(|(&[numbers, texts, bools], sampled)| {
+        let chosen = counts.iter().zip(&sampled).map(|(&[numbers, texts, bools], (doubles, sampled))| {
             if numbers > texts && numbers >= bools {
-                (ColumnType::Number, no_words())
+                (doubles.digits().map_or(ColumnType::Number, ColumnType::Decimal), no_words())
             } else if bools > texts {
                 (ColumnType::Bool, no_words())
             } else {
@@ -220,8 +233,15 @@ fn is_ordinary(number: Number<'_>, raw: &str, written: &[u8]) -> bool {
     raw.as_bytes() == written || is_written().is_some_and(|written| written.compare(number).is_eq())
 }
 
+/// The nearest double, or an infinite one: rounding stops at infinity, which is beyond all that is finite.
+fn double(number: Number<'_>) -> f64 {
+    let infinite = if number.text().starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY };
+    number.to_f64().unwrap_or(infinite)
+}
+
 enum Values {
-    Numbers(Float64Builder),
+    /// Doubles, or only those that are decimals.
+    Numbers(Float64Builder, Option<Digits>),
     Texts(StringBuilder),
     Words(UInt8Builder, WordNumbers, StringArray),
     Bools(BooleanBuilder),
@@ -231,7 +251,8 @@ impl Building {
     fn new(kind: ColumnType, words: &StringArray) -> Self {
         let values = match kind {
             ColumnType::Words => Values::Words(UInt8Builder::new(), WordNumbers::new(words), words.clone()),
-            ColumnType::Number => Values::Numbers(Float64Builder::new()),
+            ColumnType::Number => Values::Numbers(Float64Builder::new(), None),
+            ColumnType::Decimal(digits) => Values::Numbers(Float64Builder::new(), Some(digits)),
             ColumnType::Text | ColumnType::Spellings => Values::Texts(StringBuilder::new()),
             ColumnType::Bool => Values::Bools(BooleanBuilder::new()),
         };
@@ -244,18 +265,12 @@ impl Building {
         written.clear();
         // Whether the column has the value, and jird writes it as it stands there.
         let (has_value, is_written) = match values {
-            Values::Numbers(values) => {
-                let number = field.as_number();
-                values.append_option(number.map(|number| {
+            Values::Numbers(values, digits) => {
+                let value = field.as_number().map(|number| {
                     facts.add_if(!number.is_exact_f64(), ColumnFacts::IS_ROUNDED);
                     let is_integer = number.is_integer();
                     facts.add_if(!is_integer, ColumnFacts::HAS_FLOATS);
-                    // Rounding stops at infinity, which is beyond all that is finite.
-                    let double = number.to_f64().unwrap_or(if number.text().starts_with('-') {
-                        f64::NEG_INFINITY
-                    } else {
-                        f64::INFINITY
-                    });
+                    let double = double(number);
                     if texts::is_shortest(field.raw()) {
                         written.extend_from_slice(field.raw().as_bytes());
                     } else {
@@ -263,8 +278,11 @@ impl Building {
                         facts.remove_if(!is_ordinary(number, field.raw(), written), ColumnFacts::IS_ORDINARY);
                     }
                     double
-                }));
-                (number.is_some(), field.raw().as_bytes() == &written[..])
+                });
+                let has_room = |double: &f64| digits.is_none_or(|digits| digits.units(*double).is_some());
+                let value = value.filter(has_room);
+                values.append_option(value);
+                (value.is_some(), field.raw().as_bytes() == &written[..])
             }
             Values::Texts(values) => {
                 // An escape is at most six times as long as what it stands for.
@@ -301,7 +319,7 @@ impl Building {
             self.facts.add_if(self.unusual.is_whole(), ColumnFacts::IS_SPELLED);
         }
         let array: ArrayRef = match self.values {
-            Values::Numbers(mut values) => Arc::new(values.finish()),
+            Values::Numbers(mut values, _) => Arc::new(values.finish()),
             Values::Texts(mut values) => Arc::new(values.finish()),
             Values::Words(mut keys, _, words) => Arc::new(DictionaryArray::new(keys.finish(), Arc::new(words))),
             Values::Bools(mut values) => Arc::new(values.finish()),

@@ -157,7 +157,9 @@ pub(super) fn text_may_be(leaf: &Leaf, cell: &str) -> bool {
 /// Whether a comparison is decided by a column of this type, for all of its rows.
 pub(super) fn is_exact(leaf: &Leaf, kind: ColumnType, facts: ColumnFacts) -> bool {
     let is_like = |literal: &Literal| match kind {
-        ColumnType::Number => matches!(literal, Literal::Number(_)) && facts.rounding() != Rounding::Unknown,
+        ColumnType::Number | ColumnType::Decimal(_) => {
+            matches!(literal, Literal::Number(_)) && facts.rounding() != Rounding::Unknown
+        }
         ColumnType::Text | ColumnType::Words => matches!(literal, Literal::Text(_)),
         ColumnType::Bool => matches!(literal, Literal::Bool(_)),
         ColumnType::Spellings => false,

@@ -1,6 +1,6 @@
 //! Small columns next to the documents of a block, by which conditions are decided without looking at text.
 //!
-//! A [`ColumnPlan`] says which paths have a column in a span, and its type: doubles, texts, words or booleans. It
+//! A [`ColumnPlan`] says which paths have a column in a span, and its type: doubles, decimals, texts, words or booleans. It
 //! [builds](ColumnPlan::build) an Arrow array per path and block, which is stored next to the documents. [`Columns`]
 //! are such arrays, read back: they [`decide`](Columns::decide) which rows of the block cannot match.
 //!
@@ -24,6 +24,7 @@ mod build;
 mod cell;
 mod cells;
 mod decide;
+mod decimal;
 mod fields;
 mod spellings;
 mod suggest;
@@ -38,6 +39,7 @@ pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};
 pub use cells::{Cell, Cells};
 pub use decide::Columns;
 pub(crate) use decide::is_exact;
+pub use decimal::Digits;
 pub use fields::Fields;
 pub(crate) use suggest::{spread, suggest};
 

@@ -88,9 +88,9 @@ pub(crate) struct Needs {
 }
 
 /// The features that this program knows. A store that it changes needs them, as a reader that lacks one would take a store
-/// with times in several notations for one whose texts are in order (`dated`), not find columns (`spellings`), or give new
-/// spans none (`auto_columns`).
-const FEATURES: [&str; 3] = ["dated", "spellings", "auto_columns"];
+/// with times in several notations for one whose texts are in order (`dated`), not find columns (`spellings`), give new
+/// spans none (`auto_columns`), or take a table with columns of decimals for a damaged one (`decimals`).
+const FEATURES: [&str; 4] = ["dated", "spellings", "auto_columns", "decimals"];
 
 impl Needs {
     /// What a store needs that this program has changed.

@@ -1,14 +1,18 @@
 //! The columns next to the documents, as they lie in a file. Nothing in it is trusted.
 
 use super::arrow;
-use crate::column::ColumnType;
+use crate::column::{ColumnType, Digits};
 use crate::settings::Compression;
-use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, StringArray, UInt8Array};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Decimal32Array, DictionaryArray, Float64Array, StringArray, UInt8Array,
+};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The names of the types in a table.
+/// The names of the types in a table, but for that of decimals, which also tells their digits.
 const TYPES: [(&str, ColumnType); 5] = [
     ("number", ColumnType::Number),
     ("text", ColumnType::Text),
@@ -17,18 +21,37 @@ const TYPES: [(&str, ColumnType); 5] = [
     ("spellings", ColumnType::Spellings),
 ];
 
+const DECIMAL: &str = "decimal";
+
 pub(super) fn type_name(kind: ColumnType) -> &'static str {
+    if let ColumnType::Decimal(_) = kind {
+        return DECIMAL;
+    }
     TYPES.iter().find(|(_, other)| *other == kind).map_or("", |(name, _)| name)
 }
 
-pub(super) fn type_of_name(name: &str) -> Option<ColumnType> {
+/// The type of this name; `digits` are those of decimals.
+pub(super) fn type_of_name(name: &str, digits: impl FnOnce() -> Option<Digits>) -> Option<ColumnType> {
+    if name == DECIMAL {
+        return digits().map(ColumnType::Decimal);
+    }
     TYPES.iter().find(|(other, _)| *other == name).map(|(_, kind)| *kind)
+}
+
+/// A column of this type as it is written, of what it is in memory.
+pub(super) fn stored(kind: ColumnType, array: ArrayRef) -> ArrayRef {
+    let ColumnType::Decimal(digits) = kind else { return array };
+    let doubles = array.as_primitive::<Float64Type>();
+    // A value that is null may be anything.
+    let units = doubles.values().iter().map(|double| digits.units(*double).unwrap_or_default());
+    let units = Decimal32Array::new(units.collect(), doubles.nulls().cloned());
+    Arc::new(units.with_data_type(kind.data_type()))
 }
 
 /// How many buffers a column has.
 fn buffers(kind: ColumnType) -> usize {
     match kind {
-        ColumnType::Bool | ColumnType::Number | ColumnType::Words => 2,
+        ColumnType::Bool | ColumnType::Number | ColumnType::Decimal(_) | ColumnType::Words => 2,
         ColumnType::Text | ColumnType::Spellings => 3,
     }
 }
@@ -88,6 +111,11 @@ impl Buffers<'_> {
             ColumnType::Number => {
                 let values = doubles(self.next(rows.checked_mul(8)?)?).slice(0, rows);
                 Arc::new(Float64Array::new(values, nulls))
+            }
+            ColumnType::Decimal(digits) => {
+                let bytes = self.next(rows.checked_mul(4)?)?;
+                let units = bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).take(rows);
+                Arc::new(Float64Array::new(units.map(|units| digits.double(units)).collect(), nulls))
             }
             ColumnType::Text | ColumnType::Spellings => {
                 let bytes = self.next(rows.checked_add(1)?.checked_mul(4)?)?;
@@ -184,6 +212,12 @@ mod tests {
         assert!(column(ColumnType::Text, &[&[], &offsets([0, 0, 0])]).is_none());
         assert!(column(ColumnType::Number, &[&[3], &[0; 16]]).is_some());
         assert!(column(ColumnType::Number, &[&[3], &[0; 15]]).is_none());
+        let tenths = ColumnType::Decimal(Digits::new(1).expect("one digit is few"));
+        let units = [25_i32.to_le_bytes(), i32::MIN.to_le_bytes()].concat();
+        let read = column(tenths, &[&[1], &units]).expect("it is whole");
+        assert_eq!(*read.as_primitive::<Float64Type>(), Float64Array::from(vec![Some(2.5), None]));
+        assert_eq!(read.as_primitive::<Float64Type>().values()[1].to_bits(), (-214_748_364.8_f64).to_bits());
+        assert!(column(tenths, &[&[3], &units[..7]]).is_none() && column(tenths, &[&[3]]).is_none());
         assert!(
             column(ColumnType::Words, &[&[], &[1, 0]]).is_some()
                 && column(ColumnType::Words, &[&[1], &[1, 9]]).is_some()

@@ -194,7 +194,7 @@ impl SpanFile {
     /// The same of a block.
     pub(crate) fn block_numbers(&self, path: &jird::Path, block: usize) -> Option<Numbers> {
         let table = self.table();
-        let column = table.columns.iter().position(|(other, kind)| other == path && *kind == ColumnType::Number)?;
+        let column = table.columns.iter().position(|(other, kind)| other == path && kind.is_numeric())?;
         table.blocks[block].facts.get(column)?.numbers()
     }
 

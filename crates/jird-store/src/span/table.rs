@@ -1,7 +1,7 @@
 //! The table of the blocks of a span file.
 
 use super::{BLOCK_BYTES_MAX, columns};
-use crate::column::{ColumnFacts, ColumnType, TEXT_MAX};
+use crate::column::{ColumnFacts, ColumnType, Digits, TEXT_MAX};
 use crate::event::Key;
 use crate::notation;
 use crate::settings::Compression;
@@ -125,8 +125,12 @@ impl Table {
                     columns.array(|column| {
                         column.array(|steps| notation::write_path(path, steps));
                         column.element(columns::type_name(*kind));
-                        if *kind == ColumnType::Words {
-                            column.array(|out| words.iter().flatten().for_each(|word| out.element(word)));
+                        match kind {
+                            ColumnType::Words => {
+                                column.array(|out| words.iter().flatten().for_each(|word| out.element(word)));
+                            }
+                            ColumnType::Decimal(digits) => column.element(u64::from(digits.count())),
+                            _ => {}
                         }
                     });
                 }
@@ -188,7 +192,8 @@ impl Table {
 
 /// A column with its type, and its words.
 fn column(value: Value<'_>) -> Option<((Path, ColumnType), StringArray)> {
-    let kind = columns::type_of_name(&value.at(1)?.as_str()?)?;
+    let digits = || Digits::new(u8::try_from(value.at(2)?.as_u64()?).ok()?);
+    let kind = columns::type_of_name(&value.at(1)?.as_str()?, digits)?;
     let words: Vec<_> = match kind {
         ColumnType::Words => {
             let words: Vec<_> = value.at(2)?.elements().map(Value::as_str).collect::<Option<_>>()?;
@@ -236,7 +241,7 @@ fn part_sums(value: Value<'_>) -> Option<PartSums> {
 #[cfg(test)]
 mod tests {
     use super::{BlockEntry, ColumnFacts, PartSums, Table, block};
-    use crate::column::ColumnType;
+    use crate::column::{ColumnType, Digits};
     use crate::settings::Compression;
     use arrow_array::StringArray;
     use jird::hooks::write_array;
@@ -258,6 +263,26 @@ mod tests {
             write_array(&mut text, |out| entry.write(out));
             let read = block(jird::parse(&text).unwrap().root());
             assert_eq!(read, Some(BlockEntry { sums: Some(sums.unwrap_or_default()), ..entry }));
+        }
+    }
+
+    /// Decimals come with as many digits as there can be.
+    #[test]
+    fn a_type_of_decimals_has_its_digits() {
+        let kind = ColumnType::Decimal(Digits::new(4).unwrap());
+        let entry =
+            BlockEntry { events: 1, text_bytes: 3, facts: vec![ColumnFacts::of_byte(0)], ..BlockEntry::default() };
+        let table = Table {
+            columns: vec![(jird::Path::root().key("a"), kind)],
+            words: vec![StringArray::from_iter_values([""; 0])],
+            blocks: vec![BlockEntry { sums: Some([1; 3]), ..entry }],
+            ..Table::without_blocks(0, Compression::None)
+        };
+        let text = table.write();
+        assert_eq!(Table::read(text.as_bytes(), 99), Some(table));
+        for wrong in ["", ",10", ",-1", ",300", ",\"4\""] {
+            let forged = text.replace("\"decimal\",4", &format!("\"decimal\"{wrong}"));
+            assert!(forged != text && Table::read(forged.as_bytes(), 99).is_none(), "{wrong}");
         }
     }
 

@@ -194,6 +194,8 @@ impl SpanWriter {
         let columns = self.columns.as_mut().map(ColumnWorker::finished).transpose();
         let columns = columns.map_err(|error| refused(&self.path, &error))?.unwrap_or_default();
         let facts = columns.iter().map(|column| column.facts).collect();
+        let kinds = self.table.columns.iter().map(|(_, kind)| *kind);
+        let columns = kinds.zip(columns).map(|(kind, column)| columns::stored(kind, column.array)).collect();
         let batch = batch(&arrow.schema, text, offsets, times, arrivals, columns);
         let written = batch.and_then(|batch| arrow.writer.write(&batch));
         written.map_err(|error| refused(&self.path, &error))?;
@@ -335,7 +337,7 @@ fn batch(
     offsets: Vec<i32>,
     times: Vec<i64>,
     arrivals: Vec<u32>,
-    more: Vec<Column>,
+    more: Vec<ArrayRef>,
 ) -> Result<RecordBatch, ArrowError> {
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
     let mut columns: Vec<ArrayRef> = vec![
@@ -343,7 +345,7 @@ fn batch(
         Arc::new(UInt32Array::from(arrivals)),
         Arc::new(BinaryArray::try_new(offsets, text, None)?),
     ];
-    columns.extend(more.into_iter().map(|column| column.array));
+    columns.extend(more);
     RecordBatch::try_new(schema.clone(), columns)
 }
 

@@ -9,7 +9,7 @@ use jird_store::{
 };
 use std::ops::ControlFlow;
 
-const KEYS: [&str; 6] = ["@t", "n", "level", "ok", "id", "some"];
+const KEYS: [&str; 7] = ["@t", "n", "level", "ok", "id", "some", "ms"];
 
 fn paths() -> Vec<Path> {
     KEYS.iter().map(|key| Path::root().key(*key)).collect()
@@ -34,8 +34,17 @@ fn event(number: u32, has_others: bool) -> String {
         at => format!("{:?}", ["Debug", "Information", "Zoë"][at as usize % 3]),
     };
     let some = if number.is_multiple_of(7) { ",\"some\":1e2" } else { "" };
+    // Decimals of few digits, as far as the events show by which columns are chosen.
+    let ms = match number % 60 {
+        1 if number > 2500 => "-0.0".to_owned(),
+        2 if number > 2500 => "1e12".to_owned(),
+        3 if number > 2500 => "0.00001".to_owned(),
+        4 => "null".to_owned(),
+        5 => "12.50".to_owned(),
+        _ => format!("{}", f64::from(number) / 100.0),
+    };
     format!(
-        "{{\"@t\":\"{second}\",\"n\":{n},\"level\":{level},\"ok\":{},\"id\":\"{number:x}\"{some}}}\n",
+        "{{\"@t\":\"{second}\",\"ms\":{ms},\"n\":{n},\"level\":{level},\"ok\":{},\"id\":\"{number:x}\"{some}}}\n",
         number.is_multiple_of(9)
     )
 }
@@ -119,6 +128,9 @@ fn predicates() -> Vec<Predicate> {
         Predicate::Truth { slot: 3 },
         Predicate::And(vec![compare(2, Comparison::Eq, text("Debug")), compare(1, Comparison::Lt, number("90"))]),
         Predicate::Or(vec![Predicate::Truth { slot: 3 }, compare(5, Comparison::Eq, number("100"))]),
+        compare(6, Comparison::Gt, number("39.7")),
+        compare(6, Comparison::Le, number("0")),
+        Predicate::In { slot: 6, list: vec![number("12.5"), number("1000000000000"), number("0.07")] },
         // These need documents, or lines.
         compare(4, Comparison::Eq, text("1f")),
         Predicate::CompareSlots { left: 1, op: Comparison::Lt, right: 5 },
@@ -131,7 +143,7 @@ fn check(snapshot: &Snapshot, has_others: bool) {
     for window in [Window::ALL, Window { since: second(333), until: second(2777) }] {
         let text = snapshot.text(window).unwrap();
         for predicate in predicates().iter().map(Some).chain([None]) {
-            for wanted in [&all[..4], &all[1..3], &all[5..], &[]] {
+            for wanted in [&all[..4], &all[1..3], &all[5..6], &all[6..], &[]] {
                 let mut expected = Vec::new();
                 text.blocks().for_each(|block| documents(&text, block, wanted, predicate, &mut expected));
                 let (found, by_cells) = cells(&text, wanted, predicate);
@@ -155,7 +167,7 @@ fn cells_are_what_documents_have() {
         let store = filled(&scratch, &Settings { compression, ..Settings::default() }, has_others);
         let columns = store.info().unwrap().columns();
         // The column of times stands for the time field, and no id comes twice.
-        assert_eq!(columns.iter().map(Path::to_string).collect::<Vec<_>>(), ["/n", "/level", "/ok", "/some"]);
+        assert_eq!(columns.iter().map(Path::to_string).collect::<Vec<_>>(), ["/ms", "/n", "/level", "/ok", "/some"]);
         check(&store.snapshot().unwrap(), has_others);
         store.compact(Extent::Full).unwrap();
         check(&store.snapshot().unwrap(), has_others);

@@ -63,11 +63,13 @@ fn pyarrow_reads_a_span() {
         return;
     }
     let script = "
-import sys, json, pyarrow.ipc
+import sys, json, pyarrow, pyarrow.ipc
 table = pyarrow.ipc.open_file(sys.argv[1]).read_all()
 assert table.column('time').null_count == 0
 print(''.join(table.column('document').to_pylist()), end='')
-[json.loads(document) for document in table.column('document').to_pylist()]
+documents = [json.loads(document) for document in table.column('document').to_pylist()]
+assert pyarrow.types.is_decimal32(table.schema.field('/n').type), table.schema
+assert table.column('/n').to_pylist() == [document['n'] for document in documents]
 ";
     for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {
         let (_scratch, store, files) = sealed(compression);
