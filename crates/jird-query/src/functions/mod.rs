@@ -14,6 +14,7 @@ mod arithmetic;
 mod cast_as;
 mod convert;
 mod exact;
+mod extreme;
 mod frequent;
 mod in_rows;
 mod intervals;
@@ -52,6 +53,7 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 /// The functions that replace DataFusion's.
 pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
     let mut functions = exact::Exact::all();
+    functions.extend(extreme::Extreme::all());
     functions.extend(frequent::Frequent::all());
     functions.extend(moving::all());
     functions.extend([percentile::Percentile::exact().into(), percentile::Percentile::approximate().into()]);

@@ -232,6 +232,13 @@ impl Input {
         file.store_text().is_some_and(|store| store.is_ordered_by(path))
     }
 
+    /// Whether texts at a path are few: words in the columns of some spans of each store that is read, and nothing else is.
+    pub(crate) fn has_words(&self, path: &jird::Path) -> bool {
+        !self.files.is_empty()
+            && self.stores().count() == self.files.len()
+            && self.stores().all(|(_, store)| store.has_words(path))
+    }
+
     /// The event stores of this input.
     pub(crate) fn stores(&self) -> impl Iterator<Item = (&InputFile, &StoreText)> {
         self.files.iter().filter_map(|file| Some((&**file, file.store_text()?)))

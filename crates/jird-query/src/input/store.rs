@@ -326,6 +326,11 @@ impl StoreText {
         self.text.numbers(path)
     }
 
+    /// Whether the texts at `path` are few, by the columns of the newest spans.
+    pub(crate) fn has_words(&self, path: &Path) -> bool {
+        self.text.has_words(path)
+    }
+
     /// Where blocks begin that have the least or the greatest number at a path; `None` if all must be read.
     pub(crate) fn extreme(&self, path: &Path, extreme: Extreme) -> Option<Vec<u64>> {
         let blocks = self.text.extreme(path, extreme)?;

@@ -1,6 +1,7 @@
 //! Changes to plans of DataFusion, and questions about them: order, groups, checkpoints, and two rules of its that were wrong.
 
 pub(crate) mod arrival;
+pub(crate) mod coded;
 pub(crate) mod filters;
 pub(crate) mod groups;
 pub(crate) mod lambdas;

@@ -72,7 +72,6 @@ impl<S: RowStep> RowNode<S> {
         Ok(Arc::new(Self::try_new(step, vec![input])?))
     }
 
-    #[cfg(feature = "cluster")]
     pub(crate) fn step(&self) -> &S {
         &self.step
     }

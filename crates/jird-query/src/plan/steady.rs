@@ -109,6 +109,12 @@ pub(crate) enum Steady {
     Batches(usize),
 }
 
+impl Steady {
+    pub(crate) fn is_of_batches(self) -> bool {
+        matches!(self, Self::Batches(_))
+    }
+}
+
 /// The rows of all partitions of a plan. The parts of a union are inputs of their own, so that the planner that cuts it
 /// into tasks sees that all of them are read as a whole.
 fn in_turn(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -10,6 +10,7 @@ use crate::cluster::{self, Cluster};
 use crate::output::Parted;
 use crate::output::report::Report;
 use crate::plan::arrival::depends_on_arrival;
+use crate::plan::coded::by_codes;
 use crate::plan::groups::group_once;
 use crate::plan::lambdas;
 use crate::plan::ordered::{EnoughEvents, in_order_of_store};
@@ -256,6 +257,9 @@ impl Execution<'_> {
             physical = live(physical)?;
         }
         physical = lambdas::numbered(physical)?;
+        if !spares {
+            physical = by_codes(physical, sources, &state.runtime_env().memory_pool)?;
+        }
         note_scans(&physical)?;
         if self.bounds.is_of_others {
             physical = watched(physical, self.bounds.interrupt, self.bounds.options.memory_max)?;

@@ -6,6 +6,7 @@
 //! If the rows keep the order of the input, [`drive`] reads the ranges of a file on all threads. If they may come in any
 //! order, others cut the files, and each part is scanned by one thread.
 
+use super::codes::{CodeBuilder, Codes};
 use super::filter::FilterParts;
 use super::origin::{Origin, OriginFilter};
 use super::read::{ReadCounts, Reader};
@@ -62,6 +63,8 @@ pub(crate) struct Plan {
     folders: Vec<Predicate>,
     /// The condition of the blocks of a store that are read, if it says more than the filter, and its paths.
     blocks: Option<(Predicate, Vec<Path>)>,
+    /// For each column to build its codes, if it has codes in place of texts.
+    codes: Vec<Option<Arc<Codes>>>,
 }
 
 /// What a scan sends.
@@ -127,6 +130,7 @@ impl Plan {
         let place = columns.iter().position(|column| is_place(&column));
         let fields = columns.iter().filter(|column| !is_place(column));
         let columns: Vec<_> = fields.map(|column| (slot_of(*column), *column)).collect();
+        let codes = vec![None; columns.len()];
         let is_built = |column: &usize| filter.is_none() && columns.iter().any(|(_, built)| built == column);
         let checks = shared.checked.iter().filter(|column| !is_built(column));
         let checks = checks.map(|column| (slot_of(*column), *column)).collect();
@@ -165,7 +169,15 @@ impl Plan {
             place,
             folders: parts.folders,
             blocks: None,
+            codes,
         }
+    }
+
+    /// The same scan, with codes in place of the texts of these columns of the table.
+    pub(crate) fn with_codes(mut self, codes: &[(usize, Arc<Codes>)]) -> Self {
+        let of = |column: usize| codes.iter().find(|(coded, _)| *coded == column).map(|(_, codes)| Arc::clone(codes));
+        self.codes = self.columns.iter().map(|(_, column)| of(*column)).collect();
+        self
     }
 
     /// Where bad records go, if they do not end the scan.
@@ -374,6 +386,8 @@ struct Worker<'p> {
 struct Rows<'p> {
     plan: &'p Plan,
     builders: Vec<ColumnBuilder>,
+    /// What turns the texts of a builder into codes.
+    codes: Vec<Option<CodeBuilder>>,
     count: usize,
     bytes: usize,
     /// The slots that no record has had yet.
@@ -398,7 +412,9 @@ impl<'p> Worker<'p> {
         let (dropped, minified) = (Vec::new(), Vec::new());
         let told = if plan.told.iter().any(Option::is_some) { Some(Origin::default()) } else { None };
         let (appender, places) = (CellAppender::default(), Vec::new());
-        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, appender, told, places };
+        let codes = plan.codes.iter().map(|codes| codes.as_ref().map(CodeBuilder::new)).collect();
+        let rows =
+            Rows { plan, builders, codes, count: 0, bytes: 0, unseen, dropped, minified, appender, told, places };
         let mut reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
         reader.choose(chosen);
         Self { plan, filter: plan.filter.clone(), origins: plan.origins.clone(), reader, rows }
@@ -563,7 +579,7 @@ impl Rows<'_> {
 
     /// Appends the rows of a block: they match, and they [fit](Self::fit).
     fn take_cells(&mut self, cells: &Cells, emit: &mut Emit<'_>) -> ControlFlow<()> {
-        let Self { plan, builders, appender, unseen, .. } = self;
+        let Self { plan, builders, codes, appender, unseen, .. } = self;
         unseen.retain(|slot| {
             let is_missing = !cells.has_some(*slot);
             if !is_missing {
@@ -571,8 +587,8 @@ impl Rows<'_> {
             }
             is_missing
         });
-        for (builder, (slot, _)) in builders.iter_mut().zip(&plan.columns) {
-            appender.append(builder, cells, *slot);
+        for ((builder, codes), (slot, _)) in builders.iter_mut().zip(codes).zip(&plan.columns) {
+            appender.append(builder, codes.as_mut(), cells, *slot);
         }
         self.count += cells.rows();
         self.bytes += cells.bytes();
@@ -631,7 +647,12 @@ impl Rows<'_> {
         if self.count == 0 {
             return ControlFlow::Continue(());
         }
-        let mut columns: Vec<ArrayRef> = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
+        let builders = self.builders.iter_mut().zip(&mut self.codes);
+        let finished = builders.map(|(builder, codes)| match codes {
+            Some(codes) => codes.finish(builder),
+            None => builder.finish(),
+        });
+        let mut columns: Vec<ArrayRef> = finished.collect();
         if let Some(index) = self.plan.place {
             columns.insert(index, Arc::new(Int64Array::from(std::mem::take(&mut self.places))));
         }

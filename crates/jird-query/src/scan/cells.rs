@@ -3,6 +3,7 @@
 //! In goes a [`Cell`], out comes the value that a builder makes of the cell's JSON. What must hold: a column of cells is the
 //! column of their documents.
 
+use super::codes::CodeBuilder;
 use super::shared::ColumnSpec;
 use crate::sql::Rep;
 use arrow_array::cast::AsArray;
@@ -47,8 +48,20 @@ impl CellAppender {
         fit
     }
 
-    /// Appends the cells of a column of a block, which [fit](Self::fit).
-    pub(super) fn append(&mut self, builder: &mut ColumnBuilder, cells: &Cells, number: usize) {
+    /// Appends the cells of a column of a block, which [fit](Self::fit), to the builder or as codes.
+    pub(super) fn append(
+        &mut self,
+        builder: &mut ColumnBuilder,
+        codes: Option<&mut CodeBuilder>,
+        cells: &Cells,
+        number: usize,
+    ) {
+        if let Some(codes) = codes
+            && let Some((values, kept)) = cells.texts(number)
+            && let Some(words) = values.as_dictionary_opt()
+        {
+            return codes.append_words(builder, words, &kept);
+        }
         if let Some((values, kept)) = cells.numbers(number)
             && builder.append_numbers(matching(Arc::new(values), &kept).as_primitive())
         {

@@ -3,6 +3,7 @@
 //! ```text
 //! read, batches   records of a file, and batches of them
 //! filter          a filter by what decides it: records, where they are from, folders
+//! codes           texts as numbers
 //! cells, origin   values that do not come from lines: those of a store's columns, and where a record is from
 //! shared, watch   what all scans of a table share, and the types that they meet
 //! bad             bad records
@@ -12,6 +13,7 @@
 pub(crate) mod bad;
 mod batches;
 mod cells;
+mod codes;
 mod filter;
 mod origin;
 mod read;
@@ -21,12 +23,14 @@ mod table;
 mod watch;
 
 pub(crate) use batches::{Outlet, Part, PartResult, Plan};
+#[cfg(feature = "sql")]
+pub(crate) use codes::Codes;
 pub(crate) use read::{Chunks, Reader};
 pub(crate) use shared::{ColumnSpec, TableScan, Tally, VirtualColumn, note};
 #[cfg(feature = "cluster")]
-pub(crate) use table::{FileHandle, NdjsonSource};
+pub(crate) use table::FileHandle;
 #[cfg(feature = "sql")]
-pub(crate) use table::{Table, has_lambda, note_scans};
+pub(crate) use table::{NdjsonSource, Table, has_lambda, note_scans};
 #[cfg(feature = "cluster")]
 pub(crate) use watch::Extent;
 pub(crate) use watch::Watch;

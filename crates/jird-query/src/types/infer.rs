@@ -344,6 +344,12 @@ pub(crate) fn values(input: &Input, path: &Path, options: &ScanOptions) -> Resul
 
 /// Whether any record has a field at `path`.
 pub(crate) fn occurs(input: &Input, path: &Path, options: &ScanOptions) -> Result<bool, Error> {
+    let stores: Vec<_> = input.stores().map(|(_, store)| store.kinds(path)).collect();
+    if stores.len() == input.files.len()
+        && let Some(kinds) = stores.into_iter().collect::<Option<Vec<_>>>()
+    {
+        return Ok(kinds.into_iter().any(|kinds| kinds != FieldKinds::MISSING && kinds != FieldKinds::NONE));
+    }
     let mut occurs = false;
     Chunks::new(input, options.chunk_bytes).visit(
         options,

@@ -74,6 +74,8 @@ impl ColumnFacts {
     const HAS_FLOATS: u8 = 128;
     /// What holds of a column of texts that shows all that documents have, none of them null or missing.
     pub(crate) const WHOLE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING);
+    /// What holds of a column of a field that no document has.
+    pub(crate) const ABSENT: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL);
     /// What holds of a column without rows.
     const OF_NONE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING | Self::IS_ORDINARY);
 

@@ -20,6 +20,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+/// The tables of so many spans are asked for words.
+const WORDS_SPANS: usize = 4;
+
 /// The events of a window of a snapshot: NDJSON in sections of blocks of whole lines, in order of time, then arrival.
 ///
 /// A section is opened when its blocks are asked for, so a query of few sections reads little of a store.
@@ -368,6 +371,19 @@ impl Text {
         }
         // The numbers with a point may be those elsewhere.
         if cut > whole { cut.filter(|numbers| *numbers == Numbers::Integers) } else { whole }
+    }
+
+    /// Whether a path has a column of [words](crate::column::ColumnType::Words) in the newest spans of this text, and there are some. Reads
+    /// the tables of a few spans.
+    pub fn has_words(&self, path: &Path) -> bool {
+        let spans = &self.snapshot.0.spans;
+        let newest = self.sections.iter().rev().flat_map(|section| section.units.iter().rev());
+        let newest = newest.filter_map(|unit| match unit.home {
+            UnitHome::Span(span) => Some(spans[span].has_words(path)),
+            UnitHome::Recent(_) => None,
+        });
+        let mut newest = newest.take(WORDS_SPANS).peekable();
+        newest.peek().is_some() && newest.all(|has_words| has_words)
     }
 
     /// The parts of a section, which is cut: blocks of spans, and events in the logs.

@@ -11,10 +11,11 @@ use crate::files::Input;
 use crate::index::{Answer, BlockRange, Condition, FieldKinds, SpanIndex};
 use crate::manifest::{Folder, SpanEntry};
 use crate::settings::Compression;
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// No events take as many times the bytes of their file: Zstandard, which compresses best, makes 512 KB of the same byte
 /// 40 bytes, and each block has more overhead than that.
@@ -34,6 +35,8 @@ pub(crate) struct SpanFile {
     pages: OnceLock<Option<Arc<IndexFile>>>,
     index: OnceLock<Option<SpanIndex>>,
     table: OnceLock<Table>,
+    /// Whether no event has something at these paths, of those that were asked for.
+    absent: Mutex<HashMap<jird::Path, bool>>,
     damages: Arc<Damages>,
 }
 
@@ -81,6 +84,7 @@ impl SpanFile {
             pages: OnceLock::new(),
             index: OnceLock::new(),
             table: OnceLock::new(),
+            absent: Mutex::default(),
             damages: Arc::clone(damages),
         };
         match index_input {
@@ -185,6 +189,17 @@ impl SpanFile {
         self.index()?.kinds(path).ok()?
     }
 
+    /// Whether no event has something at a path, as far as the index knows.
+    pub(super) fn is_absent(&self, path: &jird::Path) -> bool {
+        let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(is_absent) = absent.get(path) {
+            return *is_absent;
+        }
+        let is_absent = self.kinds(path) == Some(FieldKinds::MISSING);
+        absent.insert(path.clone(), is_absent);
+        is_absent
+    }
+
     /// What numbers the events have at a path, which is a column of all blocks. `None` if it is not known.
     pub(crate) fn numbers(&self, path: &jird::Path) -> Option<Numbers> {
         let numbers = (0..self.table().blocks.len()).map(|block| self.block_numbers(path, block));
@@ -196,6 +211,11 @@ impl SpanFile {
         let table = self.table();
         let column = table.columns.iter().position(|(other, kind)| other == path && kind.is_numeric())?;
         table.blocks[block].facts.get(column)?.numbers()
+    }
+
+    /// Whether a path has a column of words.
+    pub(crate) fn has_words(&self, path: &jird::Path) -> bool {
+        self.table().columns.iter().any(|(other, kind)| other == path && *kind == ColumnType::Words)
     }
 
     /// The kinds of values at a path, block by block.

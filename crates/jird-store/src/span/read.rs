@@ -9,6 +9,7 @@ use crate::files::{has_checksum, has_checksum_low, read_exact};
 use crate::index::Condition;
 use crate::settings::Compression;
 use crate::time::TimeTexts;
+use arrow_array::BooleanArray;
 use arrow_array::builder::StringBuilder;
 use jird::Path;
 use std::ops::Range;
@@ -80,7 +81,11 @@ impl SpanFile {
         let table = self.table();
         let mut columns = table.columns.iter().zip(&table.blocks[block].facts);
         let column = columns.find(|((other, kind), _)| other == path && *kind != ColumnType::Spellings);
-        column.map(|((_, kind), facts)| (*kind, *facts))
+        match column {
+            Some(((_, kind), facts)) => Some((*kind, *facts)),
+            // Any type would do.
+            None => self.is_absent(path).then_some((ColumnType::Bool, ColumnFacts::ABSENT)),
+        }
     }
 
     /// Reads the columns of a condition and of some paths. `None` if they cannot be read, which is noted.
@@ -116,6 +121,14 @@ impl SpanFile {
             return Err(wrong());
         }
         let mut columns = self.tail_columns(block, &layout, rows, looked_at)?;
+        for path in looked_at {
+            if self.column(block, path) == Some((ColumnType::Bool, ColumnFacts::ABSENT))
+                && columns.iter().all(|(other, _)| other != *path)
+            {
+                let array = Arc::new(BooleanArray::new_null(rows));
+                columns.push(((*path).clone(), Column { array, facts: ColumnFacts::ABSENT }));
+            }
+        }
         if let Some((path, width)) = width {
             let mut times = Vec::new();
             let bytes = head.get(layout.times.clone()).ok_or_else(wrong)?;

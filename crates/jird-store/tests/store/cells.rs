@@ -139,6 +139,16 @@ fn predicates() -> Vec<Predicate> {
 
 fn check(snapshot: &Snapshot, has_others: bool) {
     let all = paths();
+    // What no event has is known without a column.
+    let text = snapshot.text(Window::ALL).unwrap();
+    for nowhere in [Path::root().key("nowhere"), Path::root().key("n").key("within")] {
+        for predicate in [None, Some(&predicates()[0])] {
+            let (found, by_cells) = cells(&text, &[nowhere.clone(), all[3].clone()], predicate);
+            let (wanted, _) = cells(&text, &all[3..4], predicate);
+            assert!(by_cells > 0 && found.iter().all(|row| row[0].is_empty()));
+            assert!(found.iter().map(|row| &row[1]).eq(wanted.iter().map(|row| &row[0])));
+        }
+    }
     let second = |second: i64| Some((1_709_596_800 + second) * 1_000_000_000);
     for window in [Window::ALL, Window { since: second(333), until: second(2777) }] {
         let text = snapshot.text(window).unwrap();

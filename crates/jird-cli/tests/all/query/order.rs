@@ -247,3 +247,23 @@ fn equal_groups_are_ordered_by_their_columns() {
         assert_eq!((out, code), (wanted.clone(), 0), "{said}");
     }
 }
+
+/// Zeros of both signs, of which the first in each group is not the extreme one.
+#[test]
+fn zeros_have_their_order_in_groups_too() {
+    let zero = |i: usize| if (i / 3000).is_multiple_of(2) { ["0.0", "-0.0"][i % 2] } else { ["-0.0", "0.0"][i % 2] };
+    let text: String = (0..20_000).map(|i| format!("{{\"k\":{},\"x\":{}}}\n", i % 3, zero(i))).collect();
+    let folder = Folder::new("zeros").with("all.ndjson", &text);
+    let grouped: String = (0..3).map(|k| format!("{{\"k\":{k},\"a\":-0.0,\"b\":0.0,\"c\":null}}\n")).collect();
+    for (sql, wanted) in [
+        ("select k, min(x) as a, max(x) as b, min(x) filter (where k < 0) as c group by k", &*grouped),
+        ("select min(x) as a, max(x) as b from stream", "{\"a\":-0.0,\"b\":0.0}\n"),
+    ] {
+        for threads in ["1", "2", "3", "7"] {
+            let arguments = [sql, "all.ndjson", "--threads", threads, "--chunk-bytes", "20000"];
+            let (out, said, code) = folder.query(&arguments, b"");
+            assert_eq!(code, 0, "{said}");
+            assert_eq!(out, wanted, "{threads} {sql}");
+        }
+    }
+}

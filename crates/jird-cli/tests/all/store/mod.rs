@@ -9,6 +9,7 @@ mod extremes;
 #[cfg(unix)]
 mod follow;
 mod future;
+mod groups;
 mod resume;
 mod trouble;
 mod watch;

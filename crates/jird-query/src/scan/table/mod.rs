@@ -7,9 +7,7 @@ mod pushdown;
 mod source;
 mod window;
 
-#[cfg(feature = "cluster")]
-pub(crate) use source::NdjsonSource;
-pub(crate) use source::{has_lambda, note_scans};
+pub(crate) use source::{NdjsonSource, has_lambda, note_scans};
 
 use crate::input::Input;
 use crate::scan::shared::TableScan;

@@ -3,13 +3,15 @@
 use super::opener::NdjsonOpener;
 use super::{pushdown, window};
 use crate::scan::batches::Plan;
+use crate::scan::codes::Codes;
 use crate::scan::shared::{TableScan, note};
 use crate::sql::each_slot;
+use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::LambdaExpr;
+use datafusion::physical_expr::expressions::{Column, LambdaExpr};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -51,6 +53,8 @@ pub(crate) struct NdjsonSource {
     pub(crate) filters: Vec<Arc<dyn PhysicalExpr>>,
     /// Conditions on times, which rule out blocks of a store. The slots are columns of the table.
     windows: Vec<Predicate>,
+    /// The columns of the table that it hands out as codes.
+    codes: Vec<(usize, Arc<Codes>)>,
     pub(crate) batch_rows: usize,
     /// Whether this scan notes records that are not JSON, and those that do not fit a schema.
     pub(crate) notes: (bool, bool),
@@ -69,6 +73,7 @@ impl NdjsonSource {
             filter: None,
             filters: Vec::new(),
             windows: Vec::new(),
+            codes: Vec::new(),
             batch_rows: 8192,
             notes,
             metrics,
@@ -91,6 +96,22 @@ impl NdjsonSource {
         true
     }
 
+    /// The column of the table that this source hands out in this place, as it is.
+    pub(crate) fn column(&self, place: usize) -> Option<usize> {
+        let projected = self.projection.source.iter().nth(place)?;
+        projected.expr.downcast_ref::<Column>().map(Column::index)
+    }
+
+    /// The same source, which hands out codes in place of the texts of these columns of the table.
+    pub(crate) fn with_codes(&self, codes: Vec<(usize, Arc<Codes>)>) -> Self {
+        let is_coded = |column: usize| codes.iter().any(|(coded, _)| *coded == column);
+        let fields = self.schema.file_schema().fields().iter().enumerate().map(|(column, field)| {
+            if is_coded(column) { Field::new(field.name(), DataType::Int32, true).into() } else { Arc::clone(field) }
+        });
+        let schema = TableSchema::from(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
+        Self { schema, codes, ..self.clone() }
+    }
+
     /// The columns that this source hands out, and those that its filter uses.
     fn columns(&self) -> Vec<usize> {
         let mut columns = self.projection.file_indices.clone();
@@ -105,7 +126,7 @@ impl NdjsonSource {
         let columns = &self.projection.file_indices;
         let schema = Arc::new(self.schema.file_schema().project(columns)?);
         let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes);
-        Ok(plan.within(&self.windows))
+        Ok(plan.within(&self.windows).with_codes(&self.codes))
     }
 }
 
