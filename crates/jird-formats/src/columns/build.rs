@@ -154,13 +154,13 @@ impl ColumnBuilder {
         true
     }
 
-    /// Appends numbers that are exactly these doubles. `false` if this takes something else, or cannot hold all of them:
-    /// nothing was appended then.
-    pub fn append_numbers(&mut self, values: &Float64Array) -> bool {
+    /// Appends numbers that are exactly these doubles; the caller may know that they are integers of at most 2⁵³. `false` if
+    /// this takes something else, or cannot hold all of them: nothing was appended then.
+    pub fn append_numbers(&mut self, values: &Float64Array, are_integers: bool) -> bool {
         match &mut self.kind {
             Builder::Float64(floats) => floats.append_array(values),
             Builder::Unsigned(floats) => floats.append_array(&values.unary(|value| value + 0.0)),
-            Builder::Int64(ints) if values.iter().flatten().all(is_integer) => {
+            Builder::Int64(ints) if are_integers || values.iter().flatten().all(is_integer) => {
                 ints.append_array(&values.unary(|value| value as i64));
             }
             _ => return false,
@@ -297,13 +297,13 @@ mod tests {
                 }
             }
             let many = Float64Array::from(vec![Some(2.0), None, Some(-0.0)]);
-            if quick.append_numbers(&many) {
+            if quick.append_numbers(&many, false) {
                 for json in ["2", "null", "-0"] {
                     let _ = slow.append(Field::from_raw(json));
                 }
             }
             let others = Float64Array::from(vec![Some(2.0), Some(0.5), Some(-4.0e300)]);
-            if quick.append_numbers(&others) {
+            if quick.append_numbers(&others, false) {
                 for json in ["2", "0.5", "-4e300"] {
                     let _ = slow.append(Field::from_raw(json));
                 }

@@ -27,6 +27,7 @@ impl CellAppender {
         let is_typed = matches!(column.rep, Rep::Typed | Rep::Group) && column.kind != ColumnType::Json;
         let is_whole = match column.kind {
             ColumnType::Float64 => cells.numbers(number).is_some(),
+            ColumnType::Int64 => cells.are_integers(number),
             ColumnType::Text => cells.texts(number).is_some(),
             _ => false,
         };
@@ -62,10 +63,12 @@ impl CellAppender {
         {
             return codes.append_words(builder, words, &kept);
         }
-        if let Some((values, kept)) = cells.numbers(number)
-            && builder.append_numbers(matching(Arc::new(values), &kept).as_primitive())
-        {
-            return;
+        if let Some((values, kept)) = cells.numbers(number) {
+            let values = matching(Arc::new(values), &kept);
+            let are_integers = cells.are_integers(number);
+            if builder.append_numbers(values.as_primitive(), are_integers) {
+                return;
+            }
         }
         if let Some((values, kept)) = cells.texts(number).filter(|_| builder.takes_texts()) {
             builder.append_texts(texts(&matching(values, &kept)).as_string());

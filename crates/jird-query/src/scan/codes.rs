@@ -116,10 +116,13 @@ impl CodeBuilder {
         let code = |row: usize| if keys.is_valid(row) { codes[usize::from(numbers[row])] } else { NULL };
         if kept.true_count() < kept.len() {
             self.codes.extend(kept.values().set_indices().map(code));
-        } else if keys.null_count() == 0 {
-            self.codes.extend(numbers.iter().map(|key| codes[usize::from(*key)]));
-        } else {
-            self.codes.extend((0..keys.len()).map(code));
+            return;
+        }
+        // Without a branch for each row: what is null may have any number.
+        let start = self.codes.len();
+        self.codes.extend(numbers.iter().map(|key| codes[usize::from(*key)]));
+        if let Some(nulls) = keys.nulls().filter(|nulls| nulls.null_count() > 0) {
+            (!nulls.inner()).set_indices().for_each(|row| self.codes[start + row] = NULL);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The cells of some columns of a block, in the rows that match: what a reader of columns gets in place of lines.
 
 use super::decide::Typed;
-use super::{Column, Columns, spellings, texts};
+use super::{Column, Columns, Numbers, spellings, texts};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array};
 use arrow_buffer::BooleanBuffer;
 use jird::Path;
@@ -89,6 +89,15 @@ impl Cells {
         column.facts.numbers().filter(|_| !column.facts.has_others())?;
         let Typed::Numbers(values) = super::decide::typed(column)? else { return None };
         Some((values.slice(self.first, self.kept.len()), BooleanArray::new(self.kept.clone(), None)))
+    }
+
+    /// Whether all of these [numbers](Self::numbers) are integers of at most 2⁵³.
+    ///
+    /// # Panics
+    /// If there are fewer columns.
+    pub fn are_integers(&self, column: usize) -> bool {
+        let column = self.columns.of_path(&self.paths[column]).filter(|column| !column.facts.has_others());
+        column.is_some_and(|column| column.facts.numbers() == Some(Numbers::Integers))
     }
 
     /// The texts of a column as strings or a dictionary of strings, null where they are null or missing, and which of these
