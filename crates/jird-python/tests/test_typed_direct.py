@@ -8,7 +8,9 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import json
 import random
+import re
 import sys
 import uuid
 from typing import Any, Literal, NamedTuple, Optional, TypedDict, Union
@@ -131,6 +133,30 @@ def agree(wanted, text):
 
 @pytest.mark.parametrize("wanted, texts", CASES, ids=lambda value: getattr(value, "__name__", None))
 def test_without_a_tape_all_is_as_with_one(wanted, texts):
+    agree_and_vary(wanted, texts)
+
+
+def test_a_tag_that_is_not_kept_is_read_once():
+    msgspec = pytest.importorskip("msgspec")
+    make = msgspec.defstruct
+    get = make("Get", [("key", str)], tag="get")
+    put = make("Put", [("key", str), ("value", int, 0)], tag="put", forbid_unknown_fields=True)
+    nop = make("Nop", [], tag="nop")
+    first, second = make("First", [("a", int)], tag_field="\n", tag=1), make("Second", [("a", int)], tag_field="\n", tag=2)
+    third, fourth = make("Third", [("kind", int)], tag_field="of", tag=3), make("Fourth", [("b", int, 7)], tag_field="of", tag=4)
+    pairs = make("Pairs", [("a", int)], tag="pairs", array_like=True)
+    texts = ['{"type":"get","key":"k"}', '{ "type" : "put" , "key" : "k", "value": 5 }', '{"key":"k","type":"get"}', '{"type":"nop"}']
+    texts += ['{"type":"get",}', '{"type":"get","type":"get","key":"k"}', '{"type":"get" "key":"k"}', '{"type":"put","key":"k","x":1}']
+    texts += ['{"type":"get","key":"k","type":"put"}', '{"type":"none"}', '{"type":null,"key":"k"}', '{"type":"get"}', '{"type":"nop",']
+    texts += ['{"ty\\u0070e":"get","key":"k"}', '{"type":"g\\u0065t","key":"k"}', '["pairs", 1]', "{}"]
+    agree_and_vary(Union[get, put, nop, pairs], texts)
+    agree_and_vary(Union[first, second], ['{"\\n":1,"a":5}', '{"a":5,"\\n":2}', '{"\\n":3,"a":5}'])
+    agree_and_vary(Union[third, fourth], ['{"of":3,"kind":1}', '{"of":4,"b":1}', '{"of":4}', '{"of":4,"of":4}', '{"kind":1,"of":3}'])
+    agree_and_vary(get, texts)
+    assert jird.loads(b'[{"type":"nop"},{"type":"get","key":"k"}]', type=list[Union[get, nop]]) == [nop(), get("k")]
+
+
+def agree_and_vary(wanted, texts):
     source = random.Random(7)
     fine = 0
     for text in map(str.encode, texts):
@@ -142,6 +168,51 @@ def test_without_a_tape_all_is_as_with_one(wanted, texts):
             at, byte = source.randrange(len(text)), source.choice(BYTES)
             agree(wanted, text[:at] + bytes([byte]) + text[at + source.randrange(2) :])
     assert fine > 0
+
+
+DATE = r"(\d{4})-(\d\d)-(\d\d)|(\d{4})(\d\d)(\d\d)"
+CLOCK = r"(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?|(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?"
+ZONE = r"(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?"
+
+
+def groups(pattern, text):
+    found = re.fullmatch(pattern, text, re.ASCII)
+    return found and [group for group in found.groups() if group is not None]
+
+
+def by_python(text):
+    """A datetime as this page says that it is read: by a regular expression, and Python's class."""
+    found = re.fullmatch(f"({DATE})[Tt ]({CLOCK}){ZONE}", text, re.ASCII)
+    if not found:
+        raise ValueError(text)
+    (date, clock), zone = (found[1], found[8]), found[0][found.end(8) :]
+    hour, minute, second, micro = (groups(CLOCK, clock) + ["0", ""])[:4] if len(clock) > 5 else groups(CLOCK, clock) + ["0", ""]
+    tz = None
+    if zone:
+        sign, hours, minutes = (groups(ZONE, zone) + ["0"])[:3] if zone not in "Zz" else ("+", "0", "0")
+        if int(hours) > 23 or int(minutes) > 59:
+            raise ValueError(text)
+        tz = datetime.timezone((1 if sign == "+" else -1) * datetime.timedelta(hours=int(hours), minutes=int(minutes)))
+    return datetime.datetime(
+        *map(int, groups(DATE, date)), int(hour), int(minute), int(second), int((micro + "000000")[:6]), tzinfo=tz
+    )
+
+
+def test_each_byte_of_a_datetime_is_looked_at():
+    forms = ["2024-05-17T12:34:56.789+01:30", "2024-05-17 12:34:56Z", "20240517T123456,5-0130", "2024-05-17T12:34", "2024-12-31T23:59:59"]
+    forms += ["2024-02-29T00:00:00." + "123456789"[:count] + "-12" for count in range(1, 10)]
+    refused = 0
+    for text in forms:
+        for at in range(len(text)):
+            for byte in [*range(0x20, 0x7F), None]:
+                changed = text[:at] + (chr(byte) if byte else "") + text[at + 1 :]
+                try:
+                    wanted = by_python(changed)
+                except ValueError:
+                    wanted, refused = "refused", refused + 1
+                found = made_by(lambda: jird.loads(json.dumps(changed), type=datetime.datetime))
+                assert repr(found) == repr(wanted), changed
+    assert refused > 10_000
 
 
 def test_numbers_of_every_length():

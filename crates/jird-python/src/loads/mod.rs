@@ -76,15 +76,24 @@ fn read<'py>(data: &Bound<'py, PyAny>, typed: Option<&Typed>) -> PyResult<Bound<
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
     let bytes = text.bytes();
+    let made = with_reader(py, |Reader { making, .. }| match typed {
+        Some(typed) => typed.direct(py, bytes, making),
+        None if bytes.len() <= SMALL_MAX => small::read(py, bytes, making),
+        None => None,
+    });
+    match made {
+        Some(made) => Ok(made),
+        None => read_by_tape(py, bytes, typed),
+    }
+}
+
+/// The same for texts that are not read in one pass, unless Python's exception is set.
+#[inline(never)]
+fn read_by_tape<'py>(py: Python<'py>, bytes: &[u8], typed: Option<&Typed>) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(raised) = PyErr::take(py) {
+        return Err(raised);
+    }
     with_parser(py, bytes.len(), |parser, making| {
-        let made = match typed {
-            Some(typed) => typed.direct(py, bytes, making)?,
-            None if bytes.len() <= SMALL_MAX => small::read(py, bytes, making)?,
-            None => None,
-        };
-        if let Some(made) = made {
-            return Ok(made);
-        }
         let root = parse(py, parser, bytes)?;
         let builder = Builder::new(py, bytes, making, Keeps::Last);
         match typed {

@@ -32,17 +32,12 @@ const DIGITS_MAX: usize = 18;
 /// Room for more elements or members is not kept for the next text.
 const PARTS_MAX: usize = 1 << 17;
 
-/// Why the reader gave up.
-pub(super) enum Stop {
-    /// The text has something that is not read here.
-    Unusual,
-    /// Python's exception is set.
-    Raised,
-}
+/// A value; or `None`, with Python's exception set, or because there is something that is not read here.
+pub(super) type SmallResult<'py> = Option<Bound<'py, PyAny>>;
 
-/// The value of a text; `None` if the engine must read it.
+/// The value of a text; `None` if the engine must read it, unless Python's exception is set.
 #[inline]
-pub(super) fn read<'py>(py: Python<'py>, text: &[u8], making: &mut Making) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(super) fn read<'py>(py: Python<'py>, text: &[u8], making: &mut Making) -> SmallResult<'py> {
     let Making { keys, parts, .. } = making;
     let mut reader = SmallReader { py, text, at: 0, depth: 0, keys, parts };
     let made = reader.document();
@@ -66,36 +61,40 @@ pub(crate) struct Parts {
     pub(super) members: Vec<Member>,
 }
 
-impl<'py> SmallReader<'_, 'py> {
-    /// The result of a text.
-    #[inline]
-    pub(super) fn ended_with(self, made: Result<Bound<'py, PyAny>, Stop>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.parts.elements.capacity() > PARTS_MAX || self.parts.members.capacity() > PARTS_MAX {
-            *self.parts = Parts { elements: Vec::new(), members: Vec::new() };
-        }
-        match made {
-            Ok(made) => Ok(Some(made)),
-            Err(stop) => {
-                let raised = matches!(stop, Stop::Raised).then(|| PyErr::fetch(self.py));
-                self.parts.elements.clear();
-                self.parts.members.clear();
-                raised.map_or(Ok(None), Err)
-            }
+impl Parts {
+    /// Drops what containers have that will not be made, and room that is not kept.
+    #[cold]
+    fn release(&mut self) {
+        self.elements.clear();
+        self.members.clear();
+        if self.elements.capacity() > PARTS_MAX || self.members.capacity() > PARTS_MAX {
+            *self = Self::default();
         }
     }
+}
 
-    fn document(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+impl<'py> SmallReader<'_, 'py> {
+    /// The result of a text.
+    #[inline(always)]
+    pub(super) fn ended_with(self, made: SmallResult<'py>) -> SmallResult<'py> {
+        if made.is_none() || self.parts.elements.capacity() > PARTS_MAX || self.parts.members.capacity() > PARTS_MAX {
+            self.parts.release();
+        }
+        made
+    }
+
+    fn document(&mut self) -> SmallResult<'py> {
         let first = self.next();
         let value = self.value(first)?;
         self.end()?;
-        Ok(value)
+        Some(value)
     }
 
     /// Nothing follows but white space.
     #[inline]
-    pub(super) fn end(&mut self) -> Result<(), Stop> {
+    pub(super) fn end(&mut self) -> Option<()> {
         self.skip_spaces();
-        if self.at == self.text.len() { Ok(()) } else { Err(Stop::Unusual) }
+        if self.at == self.text.len() { Some(()) } else { None }
     }
 
     #[inline(always)]
@@ -116,12 +115,11 @@ impl<'py> SmallReader<'_, 'py> {
 
     /// The value that begins with this byte, which was taken.
     #[inline(always)]
-    pub(super) fn value(&mut self, first: u8) -> Result<Bound<'py, PyAny>, Stop> {
+    pub(super) fn value(&mut self, first: u8) -> SmallResult<'py> {
         match first {
             b'"' => {
                 let (from, to) = self.string()?;
-                let made = make::string_of(self.py, &self.text[from..to]).map_err(|_| Stop::Unusual)?;
-                made.ok_or(Stop::Raised)
+                make::string_of(self.py, &self.text[from..to]).ok()?
             }
             b'{' => self.object(),
             b'[' => self.array(),
@@ -129,49 +127,49 @@ impl<'py> SmallReader<'_, 'py> {
             b't' => self.literal(b"rue", make::bool(self.py, true)),
             b'f' => self.literal(b"alse", make::bool(self.py, false)),
             b'n' => self.literal(b"ull", make::none(self.py)),
-            _ => Err(Stop::Unusual),
+            _ => None,
         }
     }
 
     #[inline(always)]
-    pub(super) fn literal(&mut self, rest: &[u8], value: Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Stop> {
+    pub(super) fn literal(&mut self, rest: &[u8], value: Bound<'py, PyAny>) -> SmallResult<'py> {
         if !self.text[self.at..].starts_with(rest) {
-            return Err(Stop::Unusual);
+            return None;
         }
         self.at += rest.len();
-        Ok(value)
+        Some(value)
     }
 
     /// Where the content of a string is, whose quote was taken. It has no escapes and no control characters.
     #[inline(always)]
-    pub(super) fn string(&mut self) -> Result<(usize, usize), Stop> {
+    pub(super) fn string(&mut self) -> Option<(usize, usize)> {
         let from = self.at;
         self.ended(from, plain_end(self.text, from))
     }
 
     #[inline(always)]
-    fn ended(&mut self, from: usize, to: usize) -> Result<(usize, usize), Stop> {
+    fn ended(&mut self, from: usize, to: usize) -> Option<(usize, usize)> {
         self.at = to + 1;
-        if self.text.get(to) == Some(&b'"') { Ok((from, to)) } else { Err(Stop::Unusual) }
+        if self.text.get(to) == Some(&b'"') { Some((from, to)) } else { None }
     }
 
     /// The number whose first byte was taken.
     #[inline(always)]
-    fn number(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+    fn number(&mut self) -> SmallResult<'py> {
         let start = self.at - 1;
         let is_negative = self.text[start] == b'-';
         let from = start + usize::from(is_negative);
         let (at, value) = self.digits(from, 0);
         let digits = at - from;
         if digits == 0 || digits > DIGITS_MAX || (self.text[from] == b'0' && digits > 1) {
-            return Err(Stop::Unusual);
+            return None;
         }
         match self.text.get(at) {
             Some(b'.') => self.decimal(start, at, value),
             Some(b'e' | b'E') => self.float(start),
             _ => {
                 self.at = at;
-                make::int(self.py, if is_negative { -value } else { value }).ok_or(Stop::Raised)
+                make::int(self.py, if is_negative { -value } else { value })
             }
         }
     }
@@ -187,7 +185,7 @@ impl<'py> SmallReader<'_, 'py> {
     }
 
     /// The number from `start` on, with its point at `point` and what stands before it as an integer without a sign.
-    fn decimal(&mut self, start: usize, point: usize, whole: i64) -> Result<Bound<'py, PyAny>, Stop> {
+    fn decimal(&mut self, start: usize, point: usize, whole: i64) -> SmallResult<'py> {
         /// A double holds every integer of 15 digits exactly, and every power of ten up to 10^15, so one division rounds
         /// correctly (William Clinger, "How to Read Floating Point Numbers Accurately", 1990).
         const EXACT: usize = 15;
@@ -203,43 +201,42 @@ impl<'py> SmallReader<'_, 'py> {
         #[expect(clippy::cast_precision_loss, reason = "it has fifteen digits at most")]
         let size = value as f64 / POWERS[decimals];
         let is_negative = self.text[start] == b'-';
-        make::float(self.py, if is_negative { -size } else { size }).ok_or(Stop::Raised)
+        make::float(self.py, if is_negative { -size } else { size })
     }
 
     /// The number from `start` on, which has a point or an exponent.
-    pub(super) fn float(&mut self, start: usize) -> Result<Bound<'py, PyAny>, Stop> {
+    pub(super) fn float(&mut self, start: usize) -> SmallResult<'py> {
         match number_at(self.text, start) {
             Some((MachineNumber::F64(value), end)) => {
                 self.at = end;
-                make::float(self.py, value).ok_or(Stop::Raised)
+                make::float(self.py, value)
             }
-            _ => Err(Stop::Unusual),
+            _ => None,
         }
     }
 
     #[inline(always)]
-    pub(super) fn open(&mut self) -> Result<(), Stop> {
+    pub(super) fn open(&mut self) -> Option<()> {
         self.depth += 1;
         // A few levels are always there.
         let is_refused = self.depth == LEVELS && !Stack::here().has_room() || self.depth > DEPTH_MAX;
-        if is_refused { Err(Stop::Unusual) } else { Ok(()) }
+        if is_refused { None } else { Some(()) }
     }
 
     /// The object whose bracket was taken.
-    fn object(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+    fn object(&mut self) -> SmallResult<'py> {
         self.open()?;
         let from = self.parts.members.len();
         let mut next = self.next();
         if next != b'}' {
             loop {
                 if next != b'"' {
-                    return Err(Stop::Unusual);
+                    return None;
                 }
                 let (start, end) = self.string()?;
-                let key = self.keys.key_of(self.py, &self.text[start..end]).map_err(|_| Stop::Unusual)?;
-                let key = key.ok_or(Stop::Raised)?;
+                let key = self.keys.key_of(self.py, &self.text[start..end]).ok()??;
                 if self.next() != b':' {
-                    return Err(Stop::Unusual);
+                    return None;
                 }
                 let first = self.next();
                 let value = self.value(first)?;
@@ -247,16 +244,16 @@ impl<'py> SmallReader<'_, 'py> {
                 match self.next() {
                     b',' => next = self.next(),
                     b'}' => break,
-                    _ => return Err(Stop::Unusual),
+                    _ => return None,
                 }
             }
         }
         self.depth -= 1;
-        make::dict(self.py, self.parts.members.drain(from..)).ok_or(Stop::Raised)
+        make::dict(self.py, self.parts.members.drain(from..))
     }
 
     /// The array whose bracket was taken.
-    fn array(&mut self) -> Result<Bound<'py, PyAny>, Stop> {
+    fn array(&mut self) -> SmallResult<'py> {
         self.open()?;
         let from = self.parts.elements.len();
         let mut next = self.next();
@@ -267,11 +264,11 @@ impl<'py> SmallReader<'_, 'py> {
                 match self.next() {
                     b',' => next = self.next(),
                     b']' => break,
-                    _ => return Err(Stop::Unusual),
+                    _ => return None,
                 }
             }
         }
         self.depth -= 1;
-        make::list(self.py, self.parts.elements.drain(from..)).ok_or(Stop::Raised)
+        make::list(self.py, self.parts.elements.drain(from..))
     }
 }

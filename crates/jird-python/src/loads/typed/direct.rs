@@ -6,10 +6,10 @@
 
 use super::direct_scalars::first_of_number;
 use super::fields::FieldSet;
-use super::objects::construct;
-use super::plan::{Absent, Construction, Field, Object, Plan, Step, Union};
+use super::objects::{Filled, construct, set_absent};
+use super::plan::{Construction, Field, Object, Plan, Step, Tag, Union};
 use crate::loads::build::Making;
-use crate::loads::small::{SMALL_MAX, SmallReader, Stop};
+use crate::loads::small::{SMALL_MAX, SmallReader, SmallResult};
 use crate::raw::collect::Pause;
 use crate::raw::keys::{Values, is_same};
 use crate::raw::make::{self, Dict, Member};
@@ -17,14 +17,9 @@ use crate::raw::objects::Slots;
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PySet, PyTuple};
 
-/// The value of a text; `None` if the engine must read it.
+/// The value of a text; `None` if the engine must read it, unless Python's exception is set.
 #[inline]
-pub(super) fn read<'py>(
-    py: Python<'py>,
-    plan: &Plan,
-    text: &[u8],
-    making: &mut Making,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(super) fn read<'py>(py: Python<'py>, plan: &Plan, text: &[u8], making: &mut Making) -> SmallResult<'py> {
     debug_assert!(plan.is_quiet);
     let Making { keys, values, parts, .. } = making;
     values.renew();
@@ -36,9 +31,6 @@ pub(super) fn read<'py>(
     direct.reader.ended_with(made)
 }
 
-/// A value, or why the tape is needed.
-pub(super) type DirectResult<'py> = Result<Bound<'py, PyAny>, Stop>;
-
 pub(super) struct DirectReader<'p, 't, 'py> {
     pub(super) plan: &'p Plan,
     pub(super) reader: SmallReader<'t, 'py>,
@@ -47,24 +39,23 @@ pub(super) struct DirectReader<'p, 't, 'py> {
     gathered: Vec<Option<Bound<'py, PyAny>>>,
 }
 
-/// Python's exception is set again; it is raised, or the tape raises it again.
-#[cold]
-pub(super) fn raised(py: Python<'_>, error: PyErr) -> Stop {
-    error.restore(py);
-    Stop::Raised
+/// What was made. Python's exception is set again otherwise.
+#[inline(always)]
+pub(super) fn raised<T>(py: Python<'_>, made: PyResult<T>) -> Option<T> {
+    made.map_err(|error| error.restore(py)).ok()
 }
 
 impl<'py> DirectReader<'_, '_, 'py> {
-    fn document(&mut self) -> DirectResult<'py> {
+    fn document(&mut self) -> SmallResult<'py> {
         let first = self.reader.next();
         let made = self.value(0, first)?;
         self.reader.end()?;
-        Ok(made)
+        Some(made)
     }
 
     /// The value of a step that begins with this byte, which was taken.
     #[inline]
-    pub(super) fn value(&mut self, step: usize, first: u8) -> DirectResult<'py> {
+    pub(super) fn value(&mut self, step: usize, first: u8) -> SmallResult<'py> {
         let plan = self.plan;
         match (&plan.steps[step], first) {
             (Step::Int, _) => self.int(first),
@@ -72,7 +63,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
             (Step::Float, _) => self.float(first),
             (Step::Bool, _) => self.bool(first),
             (Step::None, b'n') | (Step::Any, _) => self.reader.value(first),
-            (Step::Object(object), b'{' | b'[') => self.object(object, first),
+            (Step::Object(object), b'{' | b'[') => self.object(object, first, None),
             (Step::Union(union), _) => self.union(union, first),
             (Step::List(of), b'[') => self.list(*of),
             (Step::Dict(_, of), b'{') => self.dict(*of),
@@ -82,49 +73,49 @@ impl<'py> DirectReader<'_, '_, 'py> {
     }
 
     #[inline(always)]
-    fn bool(&mut self, first: u8) -> DirectResult<'py> {
+    fn bool(&mut self, first: u8) -> SmallResult<'py> {
         let rest: &[u8] = match first {
             b't' => b"rue",
             b'f' => b"alse",
-            _ => return Err(Stop::Unusual),
+            _ => return None,
         };
         self.reader.literal(rest, make::bool(self.reader.py, first == b't'))
     }
 
     /// What is less frequent.
     #[inline(never)]
-    fn other(&mut self, step: &Step, first: u8) -> DirectResult<'py> {
+    fn other(&mut self, step: &Step, first: u8) -> SmallResult<'py> {
         let py = self.reader.py;
         match (step, first) {
             (Step::Tuple(of), b'[') => {
                 let from = self.elements(*of)?;
                 let tuple = PyTuple::new(py, self.reader.parts.elements.drain(from..));
-                tuple.map(Bound::into_any).map_err(|error| raised(py, error))
+                raised(py, tuple.map(Bound::into_any))
             }
             (Step::Tuples(steps), b'[') => self.tuple(steps),
             (Step::Set(of), b'[') => {
                 let from = self.elements(*of)?;
                 let set = PySet::new(py, self.reader.parts.elements.drain(from..));
-                set.map(Bound::into_any).map_err(|_| Stop::Unusual)
+                set.map(Bound::into_any).ok()
             }
             (Step::FrozenSet(of), b'[') => {
                 let from = self.elements(*of)?;
                 let set = PyFrozenSet::new(py, self.reader.parts.elements.drain(from..));
-                set.map(Bound::into_any).map_err(|_| Stop::Unusual)
+                set.map(Bound::into_any).ok()
             }
             (step, b'"') => self.of_string(step),
-            _ => Err(Stop::Unusual),
+            _ => None,
         }
     }
 
     #[inline(never)]
-    fn list(&mut self, of: usize) -> DirectResult<'py> {
+    fn list(&mut self, of: usize) -> SmallResult<'py> {
         let from = self.elements(of)?;
-        make::list(self.reader.py, self.reader.parts.elements.drain(from..)).ok_or(Stop::Raised)
+        make::list(self.reader.py, self.reader.parts.elements.drain(from..))
     }
 
     /// The elements of an array whose bracket was taken, as parts from the index that is returned on.
-    fn elements(&mut self, of: usize) -> Result<usize, Stop> {
+    fn elements(&mut self, of: usize) -> Option<usize> {
         match &self.plan.steps[of] {
             Step::Int => self.each(Self::int),
             Step::Float => self.each(Self::float),
@@ -132,7 +123,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
             Step::Str => self.each(Self::string),
             step @ (Step::DateTime | Step::Date) => self.each(|direct, first| match first {
                 b'"' => direct.of_string(step),
-                _ => Err(Stop::Unusual),
+                _ => None,
             }),
             Step::Choice(choice) => self.each(|direct, first| direct.choice(choice, first)),
             Step::Union(union) => self.each(|direct, first| direct.union(union, first)),
@@ -142,7 +133,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
 
     /// The same, with a function that makes an element whose first byte was taken.
     #[inline(always)]
-    fn each(&mut self, mut element: impl FnMut(&mut Self, u8) -> DirectResult<'py>) -> Result<usize, Stop> {
+    fn each(&mut self, mut element: impl FnMut(&mut Self, u8) -> SmallResult<'py>) -> Option<usize> {
         self.reader.open()?;
         let from = self.reader.parts.elements.len();
         let mut next = self.reader.next();
@@ -153,38 +144,38 @@ impl<'py> DirectReader<'_, '_, 'py> {
                 match self.reader.next() {
                     b',' => next = self.reader.next(),
                     b']' => break,
-                    _ => return Err(Stop::Unusual),
+                    _ => return None,
                 }
             }
         }
         self.reader.depth -= 1;
-        Ok(from)
+        Some(from)
     }
 
     /// A tuple with a step for each element.
     #[inline(never)]
-    fn tuple(&mut self, steps: &[usize]) -> DirectResult<'py> {
+    fn tuple(&mut self, steps: &[usize]) -> SmallResult<'py> {
         self.reader.open()?;
         let from = self.reader.parts.elements.len();
         for (index, &step) in steps.iter().enumerate() {
             if index > 0 && self.reader.next() != b',' {
-                return Err(Stop::Unusual);
+                return None;
             }
             let first = self.reader.next();
             let element = self.value(step, first)?;
             self.reader.parts.elements.push(element.unbind());
         }
         if self.reader.next() != b']' {
-            return Err(Stop::Unusual);
+            return None;
         }
         self.reader.depth -= 1;
         let py = self.reader.py;
         let tuple = PyTuple::new(py, self.reader.parts.elements.drain(from..));
-        tuple.map(Bound::into_any).map_err(|error| raised(py, error))
+        raised(py, tuple.map(Bound::into_any))
     }
 
     #[inline(never)]
-    fn dict(&mut self, of: usize) -> DirectResult<'py> {
+    fn dict(&mut self, of: usize) -> SmallResult<'py> {
         match &self.plan.steps[of] {
             Step::Int => self.members(Self::int),
             Step::Str => self.members(Self::string),
@@ -194,101 +185,83 @@ impl<'py> DirectReader<'_, '_, 'py> {
 
     /// A dict whose bracket was taken, with a function that makes a value whose first byte was taken.
     #[inline(always)]
-    fn members(&mut self, mut value: impl FnMut(&mut Self, u8) -> DirectResult<'py>) -> DirectResult<'py> {
+    fn members(&mut self, mut value: impl FnMut(&mut Self, u8) -> SmallResult<'py>) -> SmallResult<'py> {
         self.reader.open()?;
         let (py, text) = (self.reader.py, self.reader.text);
         let from = self.reader.parts.members.len();
         // In a long text there may be many members: they are counted before the dict is made.
-        let mut dict = if text.len() <= SMALL_MAX { Some(Dict::new(py, 0).ok_or(Stop::Raised)?) } else { None };
+        let mut dict = if text.len() <= SMALL_MAX { Some(Dict::new(py, 0)?) } else { None };
         let mut next = self.reader.next();
         if next != b'}' {
             loop {
                 let (start, end) = self.key(next)?;
-                let key = self.reader.keys.key_of(py, &text[start..end]).map_err(|_| Stop::Unusual)?;
-                let key = key.ok_or(Stop::Raised)?;
+                let key = self.reader.keys.key_of(py, &text[start..end]).ok()??;
                 let first = self.reader.next();
                 let value = value(self, first)?;
                 match &mut dict {
-                    Some(dict) => dict.set(&key, &value).ok_or(Stop::Raised)?,
+                    Some(dict) => dict.set(&key, &value)?,
                     None => self.reader.parts.members.push(Member::new(key, value)),
                 }
                 match self.reader.next() {
                     b',' => next = self.reader.next(),
                     b'}' => break,
-                    _ => return Err(Stop::Unusual),
+                    _ => return None,
                 }
             }
         }
         self.reader.depth -= 1;
         match dict {
-            Some(dict) => Ok(dict.finish()),
-            None => make::dict(py, self.reader.parts.members.drain(from..)).ok_or(Stop::Raised),
+            Some(dict) => Some(dict.finish()),
+            None => make::dict(py, self.reader.parts.members.drain(from..)),
         }
     }
 
     /// Where a key is, whose first byte was taken. Its colon is taken too.
     #[inline(always)]
-    pub(super) fn key(&mut self, first: u8) -> Result<(usize, usize), Stop> {
+    pub(super) fn key(&mut self, first: u8) -> Option<(usize, usize)> {
         if first != b'"' {
-            return Err(Stop::Unusual);
+            return None;
         }
         let found = self.reader.string()?;
-        if self.reader.next() == b':' { Ok(found) } else { Err(Stop::Unusual) }
+        if self.reader.next() == b':' { Some(found) } else { None }
     }
 
+    /// An object whose bracket was taken; after it, the field at the index `tag` may have been read, which is not kept.
     #[inline(never)]
-    fn object(&mut self, object: &Object, first: u8) -> DirectResult<'py> {
+    fn object(&mut self, object: &Object, first: u8, tag: Option<usize>) -> SmallResult<'py> {
         let may_be_array = object.is_array || matches!(object.how, Construction::Tuple);
         if first == b'[' && !may_be_array || first == b'{' && object.is_array {
-            return Err(Stop::Unusual);
+            return None;
         }
         self.reader.open()?;
         let made = match &object.how {
-            Construction::Slots(slots) => self.in_slots(object, slots, first),
-            _ => self.gathered(object, first),
+            Construction::Slots(slots) => self.in_slots(object, slots, first, tag),
+            _ => self.gathered(object, first, tag),
         }?;
         self.reader.depth -= 1;
-        Ok(made)
+        Some(made)
     }
 
     #[inline(always)]
-    fn in_slots(&mut self, object: &Object, slots: &Slots, first: u8) -> DirectResult<'py> {
+    fn in_slots(&mut self, object: &Object, slots: &Slots, first: u8, tag: Option<usize>) -> SmallResult<'py> {
         let py = self.reader.py;
-        let mut instance = slots.instance(py).map_err(|error| raised(py, error))?;
-        let mut is_flat = object.is_struct;
-        let seen = self.fields(object, first, |_, _, field, made| {
-            is_flat &= !make::is_collected(&made);
-            if field.attribute.is_some() {
-                instance.set(field.slot, made);
-            }
-        })?;
-        if !seen.is_full(object.fields.len()) {
-            for (index, field) in object.fields.iter().enumerate() {
-                if !seen.has(index)
-                    && let Some(made) = absent(py, field)?
-                    && field.attribute.is_some()
-                {
-                    is_flat &= !make::is_collected(&made);
-                    instance.set(field.slot, made);
-                }
-            }
-        }
-        Ok(instance.finish(is_flat))
+        let mut filled = raised(py, Filled::new(py, object, slots))?;
+        let mut seen = FieldSet::default();
+        self.fields(object, first, tag, &mut seen, |_, _, field, made| filled.set(field, made))?;
+        filled.finish(&seen, |field| absent(py, field)).ok()
     }
 
-    fn gathered(&mut self, object: &Object, first: u8) -> DirectResult<'py> {
+    fn gathered(&mut self, object: &Object, first: u8, tag: Option<usize>) -> SmallResult<'py> {
         let py = self.reader.py;
         let base = self.gathered.len();
         self.gathered.resize_with(base + object.fields.len(), || None);
-        let seen = self.fields(object, first, |direct, index, _, made| direct.gathered[base + index] = Some(made))?;
-        if !seen.is_full(object.fields.len()) {
-            for (index, field) in object.fields.iter().enumerate() {
-                if !seen.has(index) {
-                    self.gathered[base + index] = absent(py, field)?;
-                }
-            }
-        }
-        construct(py, object, self.gathered.drain(base..)).map_err(|error| raised(py, error))
+        let mut seen = FieldSet::default();
+        self.fields(object, first, tag, &mut seen, |direct, index, _, made| {
+            direct.gathered[base + index] = Some(made);
+        })?;
+        let gathered = &mut self.gathered[base..];
+        set_absent(object, &seen, |field| absent(py, field), |index, _, made| gathered[index] = Some(made)).ok()?;
+        raised(py, construct(py, object, self.gathered.drain(base..)))
     }
 
     /// Calls `found` with each field that the text has, and its value.
@@ -297,9 +270,10 @@ impl<'py> DirectReader<'_, '_, 'py> {
         &mut self,
         object: &Object,
         first: u8,
+        tag: Option<usize>,
+        seen: &mut FieldSet,
         mut found: impl FnMut(&mut Self, usize, &Field, Bound<'py, PyAny>),
-    ) -> Result<FieldSet, Stop> {
-        let mut seen = FieldSet::default();
+    ) -> Option<()> {
         let mut next = self.reader.next();
         if first == b'[' {
             let mut index = 0;
@@ -311,32 +285,36 @@ impl<'py> DirectReader<'_, '_, 'py> {
                         seen.add(index);
                     }
                     None if object.is_array && !object.is_closed => self.skip(next)?,
-                    None => return Err(Stop::Unusual),
+                    None => return None,
                 }
                 index += 1;
                 match self.reader.next() {
                     b',' => next = self.element()?,
                     b']' => break,
-                    _ => return Err(Stop::Unusual),
+                    _ => return None,
                 }
             }
-            return Ok(seen);
+            return Some(());
+        }
+        let mut likely = 0;
+        if let Some(index) = tag {
+            seen.add(index);
+            likely = index + 1;
         }
         if next == b'}' {
-            return Ok(seen);
+            return Some(());
         }
-        let (mut likely, text) = (0, self.reader.text);
+        if tag.is_some() {
+            if next != b',' {
+                return None;
+            }
+            next = self.reader.next();
+        }
+        let text = self.reader.text;
         loop {
             let expected = object.fields.get(likely).and_then(|field| field.begin.as_deref());
-            let is_expected = |begin: &[u8]| {
-                let end = self.reader.at + begin.len();
-                next == b'"' && text.get(self.reader.at..end).is_some_and(|found| is_same(found, begin))
-            };
             let (place, start, end) = match expected {
-                Some(begin) if is_expected(begin) => {
-                    self.reader.at += begin.len();
-                    (Some(likely), 0, 0)
-                }
+                Some(begin) if next == b'"' && self.begins(begin) => (Some(likely), 0, 0),
                 _ => {
                     let (start, end) = self.key(next)?;
                     (object.find(likely, &text[start..end]), start, end)
@@ -345,7 +323,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
             let first = self.reader.next();
             match place {
                 // The last of them stays, and a tag may be among them.
-                Some(index) if seen.has(index) => return Err(Stop::Unusual),
+                Some(index) if seen.has(index) => return None,
                 Some(index) => {
                     likely = index + 1;
                     let field = &object.fields[index];
@@ -353,28 +331,28 @@ impl<'py> DirectReader<'_, '_, 'py> {
                     found(self, index, field, made);
                     seen.add(index);
                 }
-                None if object.is_closed || str::from_utf8(&text[start..end]).is_err() => return Err(Stop::Unusual),
+                None if object.is_closed || str::from_utf8(&text[start..end]).is_err() => return None,
                 None => self.skip(first)?,
             }
             match self.reader.next() {
                 b',' => next = self.reader.next(),
-                b'}' => return Ok(seen),
-                _ => return Err(Stop::Unusual),
+                b'}' => return Some(()),
+                _ => return None,
             }
         }
     }
 
     /// Takes the first byte of an element after a comma.
     #[inline(always)]
-    fn element(&mut self) -> Result<u8, Stop> {
+    fn element(&mut self) -> Option<u8> {
         match self.reader.next() {
-            b']' => Err(Stop::Unusual),
-            next => Ok(next),
+            b']' => None,
+            next => Some(next),
         }
     }
 
     #[inline(always)]
-    fn union(&mut self, union: &Union, first: u8) -> DirectResult<'py> {
+    fn union(&mut self, union: &Union, first: u8) -> SmallResult<'py> {
         let kind = match first {
             b'n' => 0,
             b't' | b'f' => 1,
@@ -383,7 +361,7 @@ impl<'py> DirectReader<'_, '_, 'py> {
             b'"' => 4,
             b'{' => 5,
             b'[' => 6,
-            _ => return Err(Stop::Unusual),
+            _ => return None,
         };
         match *union.by_kind[kind] {
             [only] => match self.plan.steps[only] {
@@ -391,52 +369,74 @@ impl<'py> DirectReader<'_, '_, 'py> {
                 Step::Str => self.string(first),
                 _ => self.value(only, first),
             },
-            [] => Err(Stop::Unusual),
+            [] => None,
             _ if first == b'{' => self.tagged(union),
             // Those that take every value of their kind.
             [step, ..] if matches!(self.plan.steps[step], Step::Int | Step::Float | Step::Str) => {
                 self.value(step, first)
             }
-            _ => Err(Stop::Unusual),
+            _ => None,
         }
     }
 
     /// An object whose bracket was taken, of the class that its tag names.
     #[inline(never)]
-    fn tagged(&mut self, union: &Union) -> DirectResult<'py> {
-        let Some(tag) = &union.tag else { return Err(Stop::Unusual) };
-        let (begin, text) = (self.reader.at, self.reader.text);
-        self.reader.open()?;
-        loop {
-            let next = self.reader.next();
-            let (start, end) = self.key(next)?;
-            let first = self.reader.next();
-            if text[start..end] == *tag.key.as_bytes() {
-                let chosen = match first {
-                    b'"' => {
-                        let (start, end) = self.reader.string()?;
-                        tag.strings.get(&text[start..end]).copied()
-                    }
-                    _ => self.number_of_choice(first)?.and_then(|number| tag.ints.get(&number).copied()),
-                };
-                self.reader.depth -= 1;
-                self.reader.at = begin;
-                return self.value(chosen.ok_or(Stop::Unusual)?, b'{');
+    fn tagged(&mut self, union: &Union) -> SmallResult<'py> {
+        let Some(tag) = &union.tag else { return None };
+        let from = self.reader.at;
+        let mut next = self.reader.next();
+        let is_first = next == b'"' && tag.begin.as_deref().is_some_and(|begin| self.begins(begin));
+        if !is_first {
+            self.reader.open()?;
+            loop {
+                let (start, end) = self.key(next)?;
+                if is_same(&self.reader.text[start..end], tag.key.as_bytes()) {
+                    break;
+                }
+                let first = self.reader.next();
+                self.skip(first)?;
+                if self.reader.next() != b',' {
+                    return None;
+                }
+                next = self.reader.next();
             }
-            self.skip(first)?;
-            if self.reader.next() != b',' {
-                return Err(Stop::Unusual);
-            }
+            self.reader.depth -= 1;
         }
+        let step = self.tag(tag)?;
+        let Step::Object(object) = &self.plan.steps[step] else { return None };
+        let is_tag = |field: &Field| field.attribute.is_none() && field.key.as_deref() == Some(&tag.key);
+        let read = if is_first && !object.is_array { object.fields.iter().position(is_tag) } else { None };
+        if read.is_none() {
+            self.reader.at = from;
+        }
+        self.object(object, b'{', read)
+    }
+
+    /// The step that a tag's value chooses, which comes next.
+    #[inline(always)]
+    fn tag(&mut self, tag: &Tag) -> Option<usize> {
+        match self.reader.next() {
+            b'"' => {
+                let (start, end) = self.reader.string()?;
+                tag.strings.get(&self.reader.text[start..end]).copied()
+            }
+            first => tag.ints.get(&self.number_of_choice(first)?).copied(),
+        }
+    }
+
+    /// Takes these bytes, if they come next.
+    #[inline(always)]
+    fn begins(&mut self, begin: &[u8]) -> bool {
+        let end = self.reader.at + begin.len();
+        let is_next = self.reader.text.get(self.reader.at..end).is_some_and(|found| is_same(found, begin));
+        if is_next {
+            self.reader.at = end;
+        }
+        is_next
     }
 }
 
 /// What a field has that the text does not: a value, or nothing.
-fn absent<'py>(py: Python<'py>, field: &Field) -> Result<Option<Bound<'py, PyAny>>, Stop> {
-    match &field.absent {
-        Absent::Required => Err(Stop::Unusual),
-        Absent::Value(default) => Ok(Some(default.bind(py).clone())),
-        Absent::Factory(factory) => factory.bind(py).call0().map(Some).map_err(|error| raised(py, error)),
-        Absent::Omitted => Ok(None),
-    }
+fn absent<'py>(py: Python<'py>, field: &Field) -> Result<Option<Bound<'py, PyAny>>, ()> {
+    field.absent.made(py).and_then(|made| raised(py, made)).ok_or(())
 }

@@ -6,6 +6,7 @@
 //! decode   the walk over a tape by a plan: all other texts and plans, and all mistakes
 //! objects  values with named fields
 //! scalars  strings and numbers that stand for something else
+//! digits   digits, eight at a time
 //! times    dates, times and durations
 //! uuids    UUIDs
 //! by_text  what a text stands for, one of several
@@ -16,6 +17,7 @@
 mod by_text;
 mod decode;
 mod decoder;
+mod digits;
 mod direct;
 mod direct_scalars;
 mod fault;
@@ -26,6 +28,7 @@ mod scalars;
 mod times;
 mod uuids;
 
+use super::small::SmallResult;
 use super::{Builder, Making};
 use jird::Value;
 pub(crate) use plan::Functions;
@@ -49,15 +52,10 @@ impl Typed {
         plan::compiled(wanted, functions, strict).map(Self)
     }
 
-    /// The value of a text, if it is of the common kind that needs no tape.
+    /// The value of a text, if it is of the common kind that needs no tape; `None` otherwise, or with Python's exception set.
     #[inline]
-    pub(super) fn direct<'py>(
-        &self,
-        py: Python<'py>,
-        text: &[u8],
-        making: &mut Making,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.0.is_direct(text.len()) { direct::read(py, &self.0, text, making) } else { Ok(None) }
+    pub(super) fn direct<'py>(&self, py: Python<'py>, text: &[u8], making: &mut Making) -> SmallResult<'py> {
+        if self.0.is_direct(text.len()) { direct::read(py, &self.0, text, making) } else { None }
     }
 
     /// The value. While it is made, code of Python may run: the builder's text must be fixed.

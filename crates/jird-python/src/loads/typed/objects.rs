@@ -3,9 +3,9 @@
 use super::decoder::{DecodeResult, Decoder};
 use super::fault::Fault;
 use super::fields::FieldSet;
-use super::plan::{Absent, Construction, Field, Object};
+use super::plan::{Construction, Field, Object};
 use crate::raw::make::{self, Keeps};
-use crate::raw::objects::{self, Slots};
+use crate::raw::objects::{self, Instance, Slots};
 use jird::{Kind, Value};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -90,15 +90,11 @@ fn absent<'py>(
     field: &Field,
     value: Value<'_>,
 ) -> Result<Option<Bound<'py, PyAny>>, Fault> {
-    match &field.absent {
-        Absent::Required => {
-            let key = field.key.as_deref().unwrap_or_default();
-            Err(Fault::wrong(format!("{} needs the field {key:?}, which is missing", object.name), "missing", value))
-        }
-        Absent::Value(default) => Ok(Some(default.bind(py).clone())),
-        Absent::Factory(factory) => factory.bind(py).call0().map(Some).map_err(|error| Fault::raised(py, error, value)),
-        Absent::Omitted => Ok(None),
+    if let Some(made) = field.absent.made(py) {
+        return made.map_err(|error| Fault::raised(py, error, value));
     }
+    let key = field.key.as_deref().unwrap_or_default();
+    Err(Fault::wrong(format!("{} needs the field {key:?}, which is missing", object.name), "missing", value))
 }
 
 fn in_slots<'py>(
@@ -108,26 +104,9 @@ fn in_slots<'py>(
     value: Value<'_>,
 ) -> DecodeResult<'py> {
     let py = decoder.py;
-    let mut instance = slots.instance(py)?;
-    let mut is_flat = object.is_struct;
-    let seen = fields(decoder, object, value, |_, _, field, made| {
-        is_flat &= !make::is_collected(&made);
-        if field.attribute.is_some() {
-            instance.set(field.slot, made);
-        }
-    })?;
-    if !seen.is_full(object.fields.len()) {
-        for (index, field) in object.fields.iter().enumerate() {
-            if !seen.has(index)
-                && let Some(made) = absent(py, object, field, value)?
-                && field.attribute.is_some()
-            {
-                is_flat &= !make::is_collected(&made);
-                instance.set(field.slot, made);
-            }
-        }
-    }
-    Ok(instance.finish(is_flat))
+    let mut filled = Filled::new(py, object, slots)?;
+    let seen = fields(decoder, object, value, |_, _, field, made| filled.set(field, made))?;
+    filled.finish(&seen, |field| absent(py, object, field, value))
 }
 
 /// Gathers the values in the order of the fields, whatever order the text has, and makes the object of them.
@@ -148,13 +127,65 @@ fn made_of<'py>(
     seen: &FieldSet,
 ) -> DecodeResult<'py> {
     let py = decoder.py;
-    for (index, field) in object.fields.iter().enumerate() {
-        if !seen.has(index) {
-            decoder.gathered[base + index] = absent(py, object, field, value)?;
-        }
-    }
+    let gathered = &mut decoder.gathered[base..];
+    set_absent(object, seen, |field| absent(py, object, field, value), |index, _, made| gathered[index] = Some(made))?;
     // Taken out before code of Python runs, which could come back here only with a decoder of its own.
     construct(py, object, decoder.gathered.drain(base..)).map_err(|error| Fault::raised(py, error, value))
+}
+
+/// An instance with slots that is being filled.
+pub(super) struct Filled<'p, 'py> {
+    object: &'p Object,
+    instance: Instance<'p, 'py>,
+    /// Whether the collector of cycles need not look at it.
+    is_flat: bool,
+}
+
+impl<'p, 'py> Filled<'p, 'py> {
+    #[inline(always)]
+    pub(super) fn new(py: Python<'py>, object: &'p Object, slots: &'p Slots) -> PyResult<Self> {
+        Ok(Self { object, instance: slots.instance(py)?, is_flat: object.is_struct })
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, field: &Field, made: Bound<'py, PyAny>) {
+        if field.attribute.is_some() {
+            self.is_flat &= !make::is_collected(&made);
+            self.instance.set(field.slot, made);
+        }
+    }
+
+    /// The instance; the fields that were not seen have what `absent` gives.
+    #[inline(always)]
+    pub(super) fn finish<E>(
+        mut self,
+        seen: &FieldSet,
+        absent: impl FnMut(&Field) -> Result<Option<Bound<'py, PyAny>>, E>,
+    ) -> Result<Bound<'py, PyAny>, E> {
+        set_absent(self.object, seen, absent, |_, field, made| self.set(field, made))?;
+        Ok(self.instance.finish(self.is_flat))
+    }
+}
+
+/// Calls `set` with what `absent` gives for each field that was not seen.
+#[inline(always)]
+pub(super) fn set_absent<'py, E>(
+    object: &Object,
+    seen: &FieldSet,
+    mut absent: impl FnMut(&Field) -> Result<Option<Bound<'py, PyAny>>, E>,
+    mut set: impl FnMut(usize, &Field, Bound<'py, PyAny>),
+) -> Result<(), E> {
+    if seen.is_full(object.fields.len()) {
+        return Ok(());
+    }
+    for (index, field) in object.fields.iter().enumerate() {
+        if !seen.has(index)
+            && let Some(made) = absent(field)?
+        {
+            set(index, field, made);
+        }
+    }
+    Ok(())
 }
 
 /// The object that is made of values, in the order of the fields.

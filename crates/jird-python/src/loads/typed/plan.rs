@@ -181,6 +181,18 @@ pub(super) enum Absent {
     Omitted,
 }
 
+impl Absent {
+    /// What the field has: a value, or nothing. `None` if the text must have the field.
+    pub(super) fn made<'py>(&self, py: Python<'py>) -> Option<PyResult<Option<Bound<'py, PyAny>>>> {
+        match self {
+            Self::Required => None,
+            Self::Value(default) => Some(Ok(Some(default.bind(py).clone()))),
+            Self::Factory(factory) => Some(factory.bind(py).call0().map(Some)),
+            Self::Omitted => Some(Ok(None)),
+        }
+    }
+}
+
 /// One of several types.
 pub(super) struct Union {
     /// The steps that take a kind of value, the narrowest first; by the numbers of `JsonKind`.
@@ -196,6 +208,8 @@ pub(super) struct Union {
 
 pub(super) struct Tag {
     pub(super) key: String,
+    /// As in a [`Field`].
+    pub(super) begin: Option<Box<[u8]>>,
     pub(super) strings: ByText<usize>,
     pub(super) ints: HashMap<i64, usize>,
     pub(super) shown: String,
@@ -489,9 +503,8 @@ impl Field {
         let attribute = item(field, 1)?;
         let default = item(field, 4)?.unbind();
         let key: Option<String> = item(field, 0)?.extract()?;
-        let is_plain = |key: &&String| key.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\'));
         Ok(Self {
-            begin: key.as_ref().filter(is_plain).map(|key| format!("{key}\":").into_bytes().into()),
+            begin: key.as_deref().and_then(begin),
             key,
             attribute: if attribute.is_none() {
                 None
@@ -508,6 +521,12 @@ impl Field {
             },
         })
     }
+}
+
+/// What most texts have from a key's first character to its colon; `None` if the key needs escapes.
+fn begin(key: &str) -> Option<Box<[u8]>> {
+    let is_plain = key.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\'));
+    is_plain.then(|| format!("{key}\":").into_bytes().into())
 }
 
 /// The name as Python's code has it, so that it is found without comparing.
@@ -534,7 +553,7 @@ impl Union {
 impl Tag {
     /// `(key, [(value, step), …])`
     fn of(tag: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let key = item(tag, 0)?.extract()?;
+        let key: String = item(tag, 0)?.extract()?;
         let pairs: Vec<(Bound<'_, PyAny>, usize)> = item(tag, 1)?.extract()?;
         let shown = shown(pairs.iter().map(|(value, _)| value.clone()))?;
         let (mut strings, mut ints) = (ByText::default(), HashMap::new());
@@ -544,6 +563,6 @@ impl Tag {
                 Err(_) => drop(ints.insert(value.extract()?, step)),
             }
         }
-        Ok(Self { key, strings, ints, shown })
+        Ok(Self { begin: begin(&key), key, strings, ints, shown })
     }
 }

@@ -1,6 +1,7 @@
 //! Dates, times and durations, from RFC 3339 and ISO 8601.
 
 use super::decoder::{DecodeResult, wanted};
+use super::digits::{TENS, formed, head, pairs};
 use super::fault::Fault;
 use super::plan::Step;
 use jird::Value;
@@ -12,34 +13,64 @@ const DAY: i64 = 24 * 60 * 60;
 /// The `datetime`, `date`, `time` or `timedelta` that a string stands for.
 pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> DecodeResult<'py> {
     let text = value.as_str().unwrap_or_default();
-    match time_of(py, step, text.as_bytes()) {
-        Some(Ok(made)) => Ok(made),
-        Some(Err(error)) => Err(Fault::raised(py, error, value)),
+    match Moment::of(step, text.as_bytes()) {
+        Some(time) => time.object(py).map_err(|error| Fault::raised(py, error, value)),
         None => Err(Fault::expected(&wanted(step), value)),
     }
 }
 
-/// The same of a text; `None` if it is none.
-pub(super) fn time_of<'py>(py: Python<'py>, step: &Step, text: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
-    let mut text = Text(text);
-    // Python refuses what is not in the calendar.
-    let made = match step {
-        Step::DateTime => text.date_time().map(|time| time.object(py)),
-        Step::Date => text.date().map(|(year, month, day)| Ok(PyDate::new(py, year, month, day)?.into_any())),
-        Step::Time => text.clock().and_then(|clock| Some((clock, text.zone()?))).map(|(clock, zone)| {
-            let zone = zone_of(py, zone)?;
-            Ok(PyTime::new(py, clock.hour, clock.minute, clock.second, clock.micro, zone.as_ref())?.into_any())
-        }),
-        Step::TimeDelta => text.duration().filter(|micros| is_in_reach(*micros)).map(|micros| {
-            let (seconds, micros) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
-            let (days, seconds) = (seconds.div_euclid(i128::from(DAY)), seconds.rem_euclid(i128::from(DAY)));
-            // There are no more than Python has.
-            let days = i32::try_from(days).unwrap_or_default();
-            Ok(PyDelta::new(py, days, seconds as i32, micros as i32, true)?.into_any())
-        }),
-        _ => None,
-    };
-    made.filter(|_| text.0.is_empty())
+/// What a text says, which need not be in the calendar.
+pub(super) enum Moment {
+    DateTime(Date, Clock, Zone),
+    Date(Date),
+    Time(Clock, Zone),
+    /// Microseconds.
+    Delta(i128),
+}
+
+impl Moment {
+    /// What the text says that such a step is made of.
+    pub(super) fn of(step: &Step, text: &[u8]) -> Option<Self> {
+        Self::first(step, text).filter(|(_, rest)| rest.is_empty()).map(|(time, _)| time)
+    }
+
+    /// The same of the beginning of a text, up to a quote or to anything else that is no part of it, and the rest.
+    #[inline(always)]
+    pub(super) fn first<'t>(step: &Step, text: &'t [u8]) -> Option<(Self, &'t [u8])> {
+        let mut text = Text(text);
+        let time = match step {
+            Step::DateTime => text.date_time()?,
+            Step::Date => Self::Date(text.date()?),
+            Step::Time => Self::Time(text.clock()?, text.zone()?),
+            Step::TimeDelta => Self::Delta(text.duration().filter(|micros| is_in_reach(*micros))?),
+            _ => return None,
+        };
+        Some((time, text.0))
+    }
+
+    /// Python's object. Python refuses what is not in the calendar.
+    #[inline(always)]
+    pub(super) fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Self::DateTime((year, month, day), Clock { hour, minute, second, micro }, zone) => {
+                let zone = zone_of(py, zone)?;
+                Ok(PyDateTime::new(py, year, month, day, hour, minute, second, micro, zone.as_ref())?.into_any())
+            }
+            Self::Date((year, month, day)) => Ok(PyDate::new(py, year, month, day)?.into_any()),
+            Self::Time(Clock { hour, minute, second, micro }, zone) => {
+                Ok(PyTime::new(py, hour, minute, second, micro, zone_of(py, zone)?.as_ref())?.into_any())
+            }
+            Self::Delta(micros) => delta(py, micros),
+        }
+    }
+}
+
+fn delta(py: Python<'_>, micros: i128) -> PyResult<Bound<'_, PyAny>> {
+    let (seconds, micros) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+    let (days, seconds) = (seconds.div_euclid(i128::from(DAY)), seconds.rem_euclid(i128::from(DAY)));
+    // There are no more than Python has.
+    let days = i32::try_from(days).unwrap_or_default();
+    Ok(PyDelta::new(py, days, seconds as i32, micros as i32, true)?.into_any())
 }
 
 /// Whether this number of microseconds fits into a `timedelta`, which has 999,999,999 days at most.
@@ -47,30 +78,22 @@ fn is_in_reach(micros: i128) -> bool {
     micros.div_euclid(i128::from(DAY) * 1_000_000).unsigned_abs() <= 999_999_999
 }
 
-struct DateTime {
-    date: (i32, u8, u8),
-    clock: Clock,
-    zone: Option<i32>,
-}
+/// Year, month and day.
+type Date = (i32, u8, u8);
 
-struct Clock {
+/// The difference to UTC in seconds, if it is told.
+type Zone = Option<i32>;
+
+pub(super) struct Clock {
     hour: u8,
     minute: u8,
     second: u8,
     micro: u32,
 }
 
-impl DateTime {
-    fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (year, month, day) = self.date;
-        let Clock { hour, minute, second, micro } = self.clock;
-        let zone = zone_of(py, self.zone)?;
-        Ok(PyDateTime::new(py, year, month, day, hour, minute, second, micro, zone.as_ref())?.into_any())
-    }
-}
-
 /// The time zone with this difference to UTC in seconds.
-fn zone_of(py: Python<'_>, seconds: Option<i32>) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
+#[inline(always)]
+fn zone_of(py: Python<'_>, seconds: Zone) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
     match seconds {
         None => Ok(None),
         Some(0) => Ok(Some(PyTzInfo::utc(py)?.to_owned())),
@@ -78,17 +101,16 @@ fn zone_of(py: Python<'_>, seconds: Option<i32>) -> PyResult<Option<Bound<'_, Py
     }
 }
 
-/// The number of two digits.
-#[inline(always)]
-fn pair(tens: u8, ones: u8) -> Option<u8> {
-    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-    (tens <= 9 && ones <= 9).then(|| tens * 10 + ones)
-}
-
 /// What is left of a text. Each method takes what it reads off the beginning.
 struct Text<'t>(&'t [u8]);
 
 impl Text<'_> {
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        matches!(self.0, [] | [b'"', ..])
+    }
+
+    #[inline(always)]
     fn take(&mut self, wanted: &[u8]) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         if !wanted.contains(&first) {
@@ -115,13 +137,14 @@ impl Text<'_> {
 
     /// `2024-05-01`, or `20240501`, ISO 8601's basic form.
     #[inline(always)]
-    fn date(&mut self) -> Option<(i32, u8, u8)> {
-        if let Some((&[a, b, c, d, b'-', e, f, b'-', g, h], rest)) = self.0.split_first_chunk() {
+    fn date(&mut self) -> Option<Date> {
+        if let Some((date, rest)) = self.0.split_first_chunk::<10>()
+            && let Some(month) = date.first_chunk().and_then(|date| formed(date, b"0000-00-"))
+            && let Some(day) = date.last_chunk().and_then(|date| formed(date, b"00-00-00"))
+        {
             self.0 = rest;
-            let digits = [a, b, c, d, e, f, g, h].map(|digit| digit.wrapping_sub(b'0'));
-            let pair = |at: usize| digits[at] * 10 + digits[at + 1];
-            let is_date = digits.into_iter().fold(0, u8::max) <= 9;
-            return is_date.then(|| (i32::from(pair(0)) * 100 + i32::from(pair(2)), pair(4), pair(6)));
+            let ([hundreds, _, years, _, _, month, ..], [.., day, _]) = (pairs(month), pairs(day));
+            return Some((i32::from(hundreds) * 100 + i32::from(years), month, day));
         }
         let year = self.digits(4)?;
         let is_basic = self.take(b"-").is_none();
@@ -133,19 +156,28 @@ impl Text<'_> {
     }
 
     /// `12:30:00.5`, `123000.5`, and both without seconds.
+    #[inline(always)]
     fn clock(&mut self) -> Option<Clock> {
-        if let Some((&[a, b, b':', c, d, b':', e, f], rest)) = self.0.split_first_chunk() {
+        if let Some((clock, rest)) = self.0.split_first_chunk()
+            && let Some(digits) = formed(clock, b"00:00:00")
+        {
             self.0 = rest;
-            let micro = if self.take(b".,").is_some() { self.fraction()? } else { 0 };
-            return Some(Clock { hour: pair(a, b)?, minute: pair(c, d)?, second: pair(e, f)?, micro });
+            let [hour, _, _, minute, _, _, second, _] = pairs(digits);
+            return Some(Clock { hour, minute, second, micro: self.micros()? });
         }
         let hour = self.two()?;
         let is_basic = self.take(b":").is_none();
         let minute = self.two()?;
         let has_seconds = if is_basic { self.begins_with_digit() } else { self.take(b":").is_some() };
         let second = if has_seconds { self.two()? } else { 0 };
-        let micro = if has_seconds && self.take(b".,").is_some() { self.fraction()? } else { 0 };
+        let micro = if has_seconds { self.micros()? } else { 0 };
         Some(Clock { hour, minute, second, micro })
+    }
+
+    /// A fraction of a second, if there is one.
+    #[inline(always)]
+    fn micros(&mut self) -> Option<u32> {
+        if self.take(b".,").is_some() { self.fraction() } else { Some(0) }
     }
 
     fn begins_with_digit(&self) -> bool {
@@ -154,6 +186,12 @@ impl Text<'_> {
 
     /// The digits after a point, as millionths; further digits are cut off, as Python does.
     fn fraction(&mut self) -> Option<u32> {
+        if let Some(word) = self.0.first_chunk()
+            && let (count @ 1..=6, digits) = head(*word)
+        {
+            self.0 = &self.0[count..];
+            return Some((digits * TENS[6 - count]) as u32);
+        }
         let len = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.0.split_at(len);
         if digits.is_empty() {
@@ -164,17 +202,17 @@ impl Text<'_> {
         Some((0..6).fold(0, |number, at| number * 10 + digit(at)))
     }
 
-    fn date_time(&mut self) -> Option<DateTime> {
+    #[inline(always)]
+    fn date_time(&mut self) -> Option<Moment> {
         let date = self.date()?;
         self.take(b"Tt ")?;
-        let clock = self.clock()?;
-        Some(DateTime { date, clock, zone: self.zone()? })
+        Some(Moment::DateTime(date, self.clock()?, self.zone()?))
     }
 
     /// `Z`, `+10:30`, `+1030`, `+10` or nothing; the outer option is that of a text that is none of them.
-    #[expect(clippy::option_option, reason = "a text may be wrong, or have no zone")]
-    fn zone(&mut self) -> Option<Option<i32>> {
-        if self.0.is_empty() {
+    #[inline(always)]
+    fn zone(&mut self) -> Option<Zone> {
+        if self.is_over() {
             return Some(None);
         }
         let sign = match self.take(b"Zz+-")? {
@@ -193,7 +231,7 @@ impl Text<'_> {
         let sign = if self.take(b"-").is_some() { -1 } else { 1 };
         self.take(b"P")?;
         let (mut micros, mut is_time, mut last) = (0_i128, false, 0);
-        while !self.0.is_empty() {
+        while !self.is_over() {
             if !is_time && self.take(b"T").is_some() {
                 is_time = true;
             }
@@ -208,7 +246,7 @@ impl Text<'_> {
                 (b'S', true) => (5, 1),
                 _ => return None,
             };
-            if rank <= last || micro != 0 && !self.0.is_empty() {
+            if rank <= last || micro != 0 && !self.is_over() {
                 return None;
             }
             last = rank;
