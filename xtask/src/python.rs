@@ -45,7 +45,7 @@ const QUICK: [&str; 2] = ["--config", "profile.dev.package.jird-cli.opt-level=0"
 const DEBUG: [&str; 4] = ["python3-dbg", "python3.13-dbg", "python3.12-dbg", "python3.11-dbg"];
 
 /// The tests of what a program does while the module works.
-const HOST_TESTS: [&str; 3] = ["test_calls.py", "test_hosts.py", "test_hostile.py"];
+const HOST_TESTS: [&str; 4] = ["test_calls.py", "test_hosts.py", "test_hostile.py", "test_typed_hostile.py"];
 
 const CRATE: &str = "crates/jird-python";
 

@@ -17,7 +17,10 @@ import jird
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1] / "src"
 TABLE = (SOURCE / "raw" / "calls.md").read_text()
+# What makes typed values without a tape, and what it is made of.
+DIRECT = ["direct", "direct_scalars", "digits", "times", "uuids", "by_text", "fields", "objects"]
 READ = [*sorted(SOURCE.glob("raw/**/*.rs")), *sorted(SOURCE.glob("dumps/*.rs")), *sorted(SOURCE.glob("loads/[bs]*.rs"))]
+READ += [SOURCE / f"loads/typed/{name}.rs" for name in DIRECT]
 
 # Methods and functions of Rust's own, and of the engine: they know nothing of Python.
 RUST = set("""
@@ -28,10 +31,12 @@ cmp kind last_chunk locate machine_number map map_err map_or map_or_else max min
 read_volatile rem_euclid replace reverse rotate_left saturating_sub set sort_unstable split_at split_at_checked split_first split_first_chunk split_once starts_with str_in
 text then then_some to_be_bytes to_le_bytes to_ne_bytes trim_end_matches to_owned to_string try_fold unsigned_abs unwrap_or unwrap_or_default unwrap_or_else walk wrapping_add wrapping_mul write
 write_bytes write_copy_of_slice zip
+as_deref checked_add count filter_map position resize resize_with take_while to_digit trailing_zeros truncate try_for_each wrapping_sub
 """.split())
 RUST_TYPES = set("""
 Box Cell ManuallyDrop MaybeUninit NonNull String UnsafeCell Vec mem ptr slice str thread libc core std ffi f32 f64 i8 i16 i32 i64 u8 u16 u32 u64
 u128 usize char Self
+HashMap i128
 """.split())
 
 
@@ -156,6 +161,31 @@ class Tuple(typing.NamedTuple):
     a: int
 
 
+class Movie(typing.TypedDict, total=False):
+    a: int
+
+
+class Own:
+    """It sets its attributes itself."""
+
+    a: int
+
+    def __init__(self, a):
+        self.a = a
+
+    def __setattr__(self, name, value):
+        vars(self)[name] = value
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    a: int
+    b: list = dataclasses.field(default_factory=list)
+
+
 class Zone(datetime.tzinfo):
     def utcoffset(self, _):
         return datetime.timedelta(hours=1)
@@ -163,6 +193,7 @@ class Zone(datetime.tzinfo):
 
 def names():
     found = {**vars(jird), **globals(), "dumps": jird.dumps, "loads": jird.loads}
+    found.update(datetime=datetime, UUID=uuid.UUID)
     found.update(uuid=uuid.UUID(int=7), date_time=datetime.datetime(2024, 1, 1, tzinfo=Zone()).replace(tzinfo=None))
     try:
         import numpy
