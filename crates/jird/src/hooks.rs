@@ -4,7 +4,7 @@
 pub use crate::data_model::{ALL_NUMBERS, BufferedFloat, Decimal, EXACT_NUMBERS, RAW_TEXT, buffered_float};
 pub use crate::event::facts::base64;
 pub use crate::kernel::{Kernel, UnknownKernel};
-pub use crate::number::{decimal, number_at};
+pub use crate::number::{decimal, number_at, two_digits};
 pub use crate::tape::{Technique, pointer_index, pointer_key};
 pub use crate::text::compose::{ArrayWriter, ObjectWriter, WriteScalar, write_array, write_object};
 pub use crate::text::direct::{NUMBER_ROOM, put_content, put_f32, put_f64, put_i64, put_string, put_u64, string_room};

@@ -131,6 +131,15 @@ impl<'py> Output<'py> {
         }
     }
 
+    /// The same, if the last byte is a comma.
+    #[inline(always)]
+    pub(crate) fn close_full(&mut self, bracket: u8) {
+        self.room(1);
+        // SAFETY: something was written, so the last byte is within the object, and there is room for one more.
+        unsafe { self.data.as_ptr().add(self.len - 1).cast::<[u8; 2]>().write([bracket, b',']) };
+        self.len += 1;
+    }
+
     /// Takes back the last byte, if it is a comma.
     pub(crate) fn take_comma(&mut self) -> bool {
         // SAFETY: the first `len` bytes are written.
@@ -157,14 +166,23 @@ impl<'py> Output<'py> {
     /// Appends a short text with quotes, and a comma.
     #[inline]
     pub(crate) fn short_string(&mut self, text: &ShortText) {
+        self.put_short_string(|room| {
+            *room = text.bytes;
+            text.len
+        });
+    }
+
+    /// The same, of a text that `put` writes to the beginning of the room, whose length it returns.
+    #[inline(always)]
+    pub(super) fn put_short_string(&mut self, put: impl FnOnce(&mut short_text::Room) -> usize) {
         const ROOM: usize = short_text::ROOM + 3;
-        // Always as many bytes: that takes fewer instructions than as many as there are.
         let room = &mut self.room(ROOM)[..ROOM];
         room[0].write(b'"');
-        room[1..=short_text::ROOM].write_copy_of_slice(&text.bytes);
-        room[text.len + 1].write(b'"');
-        room[text.len + 2].write(b',');
-        self.len += text.len + 3;
+        let inner = room[1..=short_text::ROOM].write_copy_of_slice(&[b' '; short_text::ROOM]);
+        let len = put(inner.first_chunk_mut().expect("it has this length"));
+        room[len + 1].write(b'"');
+        room[len + 2].write(b',');
+        self.len += len + 3;
     }
 
     /// Appends integers, each with a comma.

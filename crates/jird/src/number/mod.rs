@@ -67,7 +67,8 @@ pub(crate) use machine::{is_integer_at, is_integer_token, to_machine_at};
 pub(crate) use shortest::{Shortest, shortest};
 pub use value::Number;
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
-pub(crate) use write::digits;
+pub use write::two_digits;
+pub(crate) use write::{digits, short_digits, small_digits};
 
 use crate::policy::Numbers;
 

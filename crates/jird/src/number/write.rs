@@ -8,12 +8,53 @@ use crate::kernel::{EIGHT, eight_digits, sixteen_digits};
 #[inline(always)]
 pub(crate) fn digits(value: u64) -> (u128, usize) {
     if value < EIGHT {
-        let count = count(value);
-        return ((eight_digits(value) >> (64 - 8 * count)).into(), count);
+        let (digits, count) = short_digits(value);
+        return (digits.into(), count);
     }
     let (digits, nonzero) = sixteen_digits(value);
     let pad = nonzero.trailing_zeros() as usize;
     (digits >> (8 * pad), 16 - pad)
+}
+
+/// The same of an integer of up to eight digits.
+#[inline(always)]
+pub(crate) fn short_digits(value: u64) -> (u64, usize) {
+    let count = count(value);
+    (eight_digits(value) >> (64 - 8 * count), count)
+}
+
+/// The digits of an integer below 10,000, and how many there are. Most integers are so small, and even where their lengths
+/// cannot be predicted the branches cost less than a way without them.
+#[inline(always)]
+pub(crate) fn small_digits(value: u32) -> ([u8; 4], usize) {
+    debug_assert!(value < 10_000);
+    if value < 10 {
+        return ([b'0' + value as u8, 0, 0, 0], 1);
+    }
+    let [c, d] = two_digits((value % 100) as u8);
+    if value < 100 {
+        return ([c, d, 0, 0], 2);
+    }
+    let [a, b] = two_digits((value / 100) as u8);
+    let is_short = usize::from(value < 1000);
+    // Three digits begin at the second one.
+    ((u32::from_le_bytes([a, b, c, d]) >> (8 * is_short)).to_le_bytes(), 4 - is_short)
+}
+
+/// The last two digits of a number.
+#[inline(always)]
+pub fn two_digits(value: u8) -> [u8; 2] {
+    /// For each byte, so that no index is checked.
+    static PAIRS: [[u8; 2]; 256] = {
+        let mut pairs = [[0; 2]; 256];
+        let mut value = 0;
+        while value < 256 {
+            pairs[value] = [b'0' + (value / 10 % 10) as u8, b'0' + (value % 10) as u8];
+            value += 1;
+        }
+        pairs
+    };
+    PAIRS[usize::from(value)]
 }
 
 /// The number of digits of `value`, which is below 10^8; 1 for 0.
@@ -46,6 +87,15 @@ mod tests {
     fn check(value: u64) {
         let (word, count) = digits(value);
         assert_eq!(&word.to_le_bytes()[..count], value.to_string().as_bytes());
+        if value < 10_000 {
+            let (digits, count) = small_digits(value as u32);
+            assert_eq!(&digits[..count], value.to_string().as_bytes());
+        }
+    }
+
+    #[test]
+    fn two_digits_are_the_last_ones() {
+        (0..=255_u8).for_each(|value| assert_eq!(two_digits(value)[..], format!("{:02}", value % 100).into_bytes()));
     }
 
     #[test]

@@ -159,6 +159,18 @@ fn put_float<T: zmij::Float>(value: T, room: &mut [MaybeUninit<u8>; NUMBER_ROOM]
 /// At `to` there is room for 20 bytes, and for `SLACK` bytes more.
 #[inline(always)]
 pub(super) unsafe fn put_unsigned(value: u64, to: *mut u8) -> usize {
+    if value < EIGHT {
+        if value < 10_000 {
+            let (digits, len) = number::small_digits(value as u32);
+            // SAFETY: these are four bytes.
+            unsafe { to.cast::<[u8; 4]>().write(digits) };
+            return len;
+        }
+        let (digits, len) = number::short_digits(value);
+        // SAFETY: these are eight bytes.
+        unsafe { to.cast::<[u8; 8]>().write(digits.to_le_bytes()) };
+        return len;
+    }
     if value.wrapping_sub(EIGHT) < 99 * EIGHT {
         // Nine or ten digits: one or two before eight.
         let (head, low) = ((value / EIGHT) as u8, value % EIGHT);

@@ -8,7 +8,7 @@ use super::{DEPTH_MAX, Failure, Settings, because};
 use crate::raw::members::Entries;
 use crate::raw::numpy::ScalarNumber;
 use crate::raw::output::Output;
-use crate::raw::short_text::ShortText;
+use crate::raw::short_text::{ShortText, put_date, put_date_time, put_time, put_uuid, put_zone};
 use crate::raw::stack::{Stack, exhausted};
 use core::ptr;
 use pyo3::exceptions::PyRuntimeError;
@@ -105,6 +105,16 @@ impl<'py> Walk<'py> {
             self.out.line(self.open.depth());
         }
         self.out.close(bracket);
+    }
+
+    /// The same of a container in which something was written.
+    #[inline(always)]
+    fn close_full<const LINES: bool>(&mut self, bracket: u8) {
+        if LINES {
+            return self.close(bracket);
+        }
+        self.open.pop();
+        self.out.close_full(bracket);
     }
 
     /// Writes a key and a colon.
@@ -220,13 +230,13 @@ impl<'py> Walk<'py> {
                     let number = slot.get(object);
                     let is_int = !number.is_null() && ffi::Py_TYPE(number) == &raw mut ffi::PyLong_Type;
                     if let Some(number) = if is_int { wide_uint(number) } else { None } {
-                        self.out.short_string(&ShortText::uuid(number));
+                        self.out.put_short_string(|room| put_uuid(room, number));
                         return Ok(false);
                     }
                     self.other(object)?;
                 }
                 Simple::Date if has_times => {
-                    self.out.short_string(&ShortText::date(date_of(object)));
+                    self.out.put_short_string(|room| put_date(room, date_of(object)));
                     return Ok(false);
                 }
                 Simple::Time if has_times && ffi::PyDateTime_TIME_GET_TZINFO(object) == ffi::Py_None() => {
@@ -237,18 +247,17 @@ impl<'py> Walk<'py> {
                         ffi::PyDateTime_TIME_GET_SECOND(object),
                         micro,
                     ];
-                    self.out.short_string(&ShortText::time(clock.map(i32::unsigned_abs)));
+                    self.out.put_short_string(|room| put_time(room, clock.map(i32::unsigned_abs)));
                     return Ok(false);
                 }
                 Simple::DateTime(utc) if has_times => {
                     let zone = ffi::PyDateTime_DATE_GET_TZINFO(object);
                     let is_naive = zone == ffi::Py_None();
                     if is_naive || zone.addr() == utc {
-                        let mut text = ShortText::date_time(date_of(object), clock_of(object, form));
-                        if form.is_utc || !is_naive {
-                            text.add_zone(0, form.has_z);
-                        }
-                        self.out.short_string(&text);
+                        self.out.put_short_string(|room| {
+                            let len = put_date_time(room, date_of(object), clock_of(object, form));
+                            if form.is_utc || !is_naive { put_zone(room, len, 0, form.has_z) } else { len }
+                        });
                         return Ok(false);
                     }
                     self.other(object)?;
@@ -373,8 +382,8 @@ impl<'py> Walk<'py> {
                         break;
                     }
                 }
-                if self.calls == calls {
-                    self.close(b'}');
+                if self.calls == calls && len > 0 {
+                    self.close_full::<LINES>(b'}');
                     return Ok(());
                 }
             }
@@ -457,7 +466,11 @@ impl<'py> Walk<'py> {
                 }
             }
         }
-        self.close(b']');
+        if at > 0 {
+            self.close_full::<LINES>(b']');
+        } else {
+            self.close(b']');
+        }
         Ok(())
     }
 
