@@ -2,6 +2,7 @@
 
 import gc
 import json
+import random
 import sys
 
 import pytest
@@ -102,3 +103,14 @@ def test_references_to_containers_after_a_failure():
                 jird.dumps(outer, default=lambda _: 1 / 0)
             assert jird.dumps(outer, default=lambda _: 1).strip(b'{}[]":a') == b"1"
         assert [sys.getrefcount(value) for value in (innermost, middle, outer)] == counts
+
+
+def test_sorted_keys_of_every_length_and_with_every_beginning():
+    source = random.Random(7)
+    alphabet = ["\0", "a", "b", "~", "\x7f", "é", "€", "😀"]
+    for _ in range(300):
+        begin = "".join(source.choices(alphabet, k=source.randrange(12)))
+        keys = [begin[: source.randrange(12)] + "".join(source.choices(alphabet, k=source.randrange(4))) for _ in range(60)]
+        source.shuffle(keys)
+        made = json.loads(jird.dumps(dict.fromkeys(keys, 1), option=jird.OPT_SORT_KEYS))
+        assert list(made) == sorted(set(keys), key=str.encode)

@@ -45,20 +45,51 @@ fn sorted<'py>(
     let mut sorted = Vec::with_capacity(members.len());
     for (index, (key, _)) in members.iter().enumerate() {
         match key.cast::<PyString>() {
-            Ok(text) => sorted.push((utf8(text)?, index)),
+            Ok(text) => sorted.push(SortedKey::new(utf8(text)?, index)),
             Err(_) => owned.push((text_of(encoder, key, texts)?.into_string(), index)),
         }
     }
-    sorted.extend(owned.iter().map(|(text, index)| (text.as_str(), *index)));
-    // The index keeps equal keys in their order.
+    sorted.extend(owned.iter().map(|(text, index)| SortedKey::new(text, *index)));
     sorted.sort_unstable();
     encoder.open(b'{')?;
-    for (key, index) in sorted {
-        encoder.key(key);
+    for SortedKey { text, index, .. } in sorted {
+        encoder.key(text);
         encoder.object(&members[index].1)?;
     }
     encoder.close(b'}');
     Ok(())
+}
+
+/// A key, by which members are sorted.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct SortedKey<'a> {
+    /// Its first eight bytes, the first of all the highest, with zeros if there are fewer. Most keys differ in them, and they
+    /// are compared without a call.
+    begin: u64,
+    text: &'a str,
+    /// Equal keys keep their order.
+    index: usize,
+}
+
+impl<'a> SortedKey<'a> {
+    #[inline]
+    fn new(text: &'a str, index: usize) -> Self {
+        Self { begin: begin(text.as_bytes()), text, index }
+    }
+}
+
+/// The first eight bytes of a text as a number, the first byte the highest, with zeros for those that it has not.
+#[inline]
+fn begin(text: &[u8]) -> u64 {
+    match (text.first_chunk::<8>(), text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        (Some(first), ..) => u64::from_be_bytes(*first),
+        (_, Some(first), Some(last)) => {
+            // The last four without those that are among the first four.
+            let rest = u64::from(u32::from_be_bytes(*last)) << (8 * (8 - text.len()));
+            u64::from(u32::from_be_bytes(*first)) << 32 | rest & 0xFFFF_FFFF
+        }
+        _ => text.iter().zip([56, 48, 40]).fold(0, |seen, (&byte, place)| seen | u64::from(byte) << place),
+    }
 }
 
 /// What a key that is not a string is written as.
