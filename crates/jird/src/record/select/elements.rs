@@ -137,11 +137,14 @@ impl<'a, 'p> Elements<'a, 'p> {
                 *at += count;
                 continue;
             }
-            let colon = simd.eq(plain, b':');
+            let colon = simd.opaque(simd.eq(plain, b':'));
             let keys = simd.eq(plain, b'"') & colon >> 1 & valid;
             let marked = simd.beyond_ascii(simd.load(kinds));
             let unclear = keys & (marked | marked >> 1);
-            let scalars = valid & !(open | close | colon | simd.eq(plain, b','));
+            // Two masks are hidden from the compiler. In some builds with AVX2, it would otherwise split the masks into bits and build
+            // vectors of them again.
+            let comma = simd.opaque(simd.eq(plain, b','));
+            let scalars = valid & !(open | close | colon | comma);
             let batch = TokenRun { text, kinds, pos, keys, unclear, scalars };
             if self.stage == Stage::Start {
                 self.begin(&batch);
