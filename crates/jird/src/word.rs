@@ -29,6 +29,7 @@ pub(crate) struct Word(u64);
 const KIND_SHIFT: u32 = 60;
 const FLAG: u64 = 1 << 59;
 const LENGTH_SHIFT: u32 = 32;
+const CLASS_SHIFT: u32 = KIND_SHIFT - LENGTH_SHIFT;
 /// The bits of a length, and of a count.
 const LENGTH_BITS: usize = (1 << 27) - 1;
 const COUNT_BITS: usize = (1 << 28) - 1;
@@ -64,15 +65,17 @@ impl Word {
             | text_end as u64 & 0xFFFF_FFFF
     }
 
-    /// [`Word::class`] of a number in a checked text.
-    pub(crate) const CHECKED_NUMBER: u64 = (Node::Number as u64) << 1;
-    /// [`Word::class`] of a string without escapes in a checked text.
-    pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << 1;
+    /// The class of a number in a checked text, for [`Word::plain`].
+    pub(crate) const CHECKED_NUMBER: u64 = (Node::Number as u64) << CLASS_SHIFT;
+    /// The class of a string without escapes in a checked text.
+    pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << CLASS_SHIFT;
 
-    /// A scalar's kind, whether it was checked, and its flag, in one number.
+    /// Where a scalar begins and how long it is, if it is of this class and its length was not too long to be stored. One
+    /// comparison tests its kind, whether it was checked, its flag and its length.
     #[inline(always)]
-    pub(crate) fn class(self) -> u64 {
-        self.0 >> 59
+    pub(crate) fn plain(self, class: u64) -> Option<(usize, usize)> {
+        let len = (self.0 >> LENGTH_SHIFT).wrapping_sub(class);
+        (len < LENGTH_MAX as u64).then_some((self.offset(), len as usize))
     }
 
     #[inline(always)]

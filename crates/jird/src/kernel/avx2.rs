@@ -2,9 +2,9 @@
 
 use super::parts::{Plain, opaque, opaque_both, part, part_mut};
 use super::proof::proof;
-use super::simd::{BLOCK, Classes, Kinds, MANY, QUOTES, Simd, is_plain_number};
+use super::simd::{BLOCK, Classes, Kinds, MANY, QUOTES, Simd, half_block, is_plain_number};
 use super::utf8::{self, Vectors};
-use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
+use super::words::TokenWords;
 use crate::limits::LENGTH_MAX;
 use crate::word::Node;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
@@ -46,6 +46,8 @@ proof! {
     Others {
         load_half(bytes: &[u8; HALF]) -> __m256i = load(bytes);
         store_half(bytes: &mut [u8; HALF], half: __m256i) -> () = store(bytes, half);
+        /// Fewer than 64 bytes, filled up with spaces. `end` has the last of them at its end.
+        load_front(bytes: &[u8], end: [u8; 4]) -> [__m256i; 2] = load_front(bytes, end);
         /// All ones in each byte that is equal to the other's.
         equal(one: __m256i, other: __m256i) -> __m256i = _mm256_cmpeq_epi8(one, other);
         /// The bits that the other does not have.
@@ -160,6 +162,18 @@ impl Simd for Avx2 {
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
         let halves = block.as_chunks().0;
         [self.load_half(&halves[0]), self.load_half(&halves[1])]
+    }
+
+    #[inline(always)]
+    fn load_end(self, text: &[u8], from: usize) -> [u8; BLOCK] {
+        let rest = &text[from..];
+        let Some(end) = text.last_chunk().filter(|_| rest.len() < BLOCK) else { return self.load_rest(rest) };
+        let [low, high] = self.load_front(rest, *end);
+        let mut block = [0; BLOCK];
+        let halves = block.as_chunks_mut().0;
+        self.store_half(&mut halves[0], low);
+        self.store_half(&mut halves[1], high);
+        block
     }
 
     #[inline(always)]
@@ -324,8 +338,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> Option<bool> {
-        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return Some(false) };
-        let bytes = self.load_half(bytes);
+        let bytes = self.load_half(half_block(text, start)?);
         let zero = self.splat(b'0');
         let digits = self.bits(self.within(bytes, b'0', b'9'));
         let points = self.bits(self.equal(bytes, self.splat(b'.')));
@@ -425,6 +438,31 @@ fn places(mut mask: u64, count: usize) -> (u64, u64) {
     (places, mask)
 }
 
+/// Four bytes at a time by a mask, and the last one to three from `end`. A copy to a block of spaces has branches on the
+/// number of bytes, and the load of that block waits for its stores.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_front(bytes: &[u8], end: [u8; 4]) -> [__m256i; 2] {
+    const SPACES: u32 = u32::from_le_bytes([b' '; 4]);
+    assert!(bytes.len() < BLOCK);
+    let left = bytes.len() % 4;
+    // Shifts of 64 bits, because none of the four bytes may be left.
+    let last = (u64::from(SPACES) << 32 | u64::from(u32::from_le_bytes(end))) >> (32 - 8 * left);
+    let last = _mm256_set1_epi32((last as u32).cast_signed());
+    let spaces = _mm256_set1_epi32(SPACES.cast_signed());
+    let whole = _mm256_set1_epi32((bytes.len() / 4) as i32);
+    let [low_places, high_places] =
+        [_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15)];
+    let [low, high] = [_mm256_cmpgt_epi32(whole, low_places), _mm256_cmpgt_epi32(whole, high_places)];
+    let start = bytes.as_ptr().cast();
+    // SAFETY: a load reads only the four bytes at places below `whole`, and `4 * whole <= bytes.len()`.
+    let (low_bytes, high_bytes) =
+        unsafe { (_mm256_maskload_epi32(start, low), _mm256_maskload_epi32(start.wrapping_add(HALF / 4), high)) };
+    let low_rest = _mm256_blendv_epi8(spaces, last, _mm256_cmpeq_epi32(whole, low_places));
+    let high_rest = _mm256_blendv_epi8(spaces, last, _mm256_cmpeq_epi32(whole, high_places));
+    [_mm256_blendv_epi8(low_rest, low_bytes, low), _mm256_blendv_epi8(high_rest, high_bytes, high)]
+}
+
 /// Each quarter of a block is looked up in for itself: a place in another quarter gets its high bit, and so a zero.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -507,14 +545,13 @@ fn words(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u6
         let (start, end): (&[u32; 8], &[u32; 8]) =
             unsafe { (part(tokens.starts, 8 * group), part(tokens.ends, 8 * group)) };
         let (start, end) = (load(start), load(end));
-        let quotes = _mm256_and_si256(form, _mm256_set1_epi32(FORM_QUOTES.cast_signed()));
-        let skip = _mm256_and_si256(form, _mm256_set1_epi32(FORM_SKIP.cast_signed()));
-        let upper = _mm256_and_si256(form, _mm256_set1_epi32(FORM_UPPER.cast_signed()));
-        let len = _mm256_sub_epi32(_mm256_sub_epi32(end, start), quotes);
-        let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
-        let upper = _mm256_or_si256(_mm256_slli_epi32::<24>(upper), len);
-        let upper = _mm256_or_si256(upper, _mm256_set1_epi32(tokens.flag.cast_signed()));
+        // Strings skip a quote at both ends; a closing bracket has no length.
+        let skip = _mm256_srli_epi32::<7>(form);
         let lower = _mm256_add_epi32(start, skip);
+        let len = _mm256_sub_epi32(_mm256_sub_epi32(end, lower), skip);
+        let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
+        let upper = _mm256_or_si256(_mm256_slli_epi32::<FORM_SHIFT>(form), len);
+        let upper = _mm256_or_si256(upper, _mm256_set1_epi32(tokens.flag.cast_signed()));
 
         let keep = bits(tokens.keep);
         let places = _mm256_cvtepu8_epi32(load_eight(&COMPRESS[usize::from(keep)]));
@@ -549,17 +586,21 @@ fn eight_lengths(starts: &[u32; 8], nexts: &[u32; 8]) -> __m256i {
     _mm256_and_si256(_mm256_sub_epi32(load(nexts), load(starts)), _mm256_set1_epi32(63))
 }
 
-/// The entries of `words::FORMS` for 32 kinds. The result is not meaningful for opening brackets, whose words are
-/// written elsewhere.
+/// By how much a form is shifted to be the upper bits of a word. That shifts its high bit out.
+const FORM_SHIFT: i32 = 25;
+
+/// For each of 32 kinds, how its token's word is made: the upper bits, and the high bit if the offset skips a byte. The result
+/// is not meaningful for opening brackets, whose words are written elsewhere.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn form(kinds: __m256i) -> __m256i {
-    const NUMBER: i8 = (Node::Number as i8) << 4;
-    const STRING: i8 = (Node::String as i8) << 4 | (FORM_QUOTES | FORM_SKIP) as i8;
-    const TRUE: i8 = (Node::True as i8) << 4;
-    const FALSE: i8 = (Node::False as i8) << 4;
-    const NULL: i8 = (Node::Null as i8) << 4;
-    const END: i8 = (Node::End as i8) << 4 | FORM_SKIP as i8;
+    const SKIP: i8 = i8::MIN;
+    const NUMBER: i8 = (Node::Number as i8) << 3;
+    const STRING: i8 = (Node::String as i8) << 3 | SKIP;
+    const TRUE: i8 = (Node::True as i8) << 3;
+    const FALSE: i8 = (Node::False as i8) << 3;
+    const NULL: i8 = (Node::Null as i8) << 3;
+    const END: i8 = (Node::End as i8) << 3 | SKIP;
     let plain = _mm256_and_si256(kinds, _mm256_set1_epi8(0x7F));
     // Letters and brackets have bit 0x40, which is shifted up to where the blend looks for it; numbers and strings do
     // not have it.
@@ -568,7 +609,7 @@ fn form(kinds: __m256i) -> __m256i {
     let named = _mm256_shuffle_epi8(by_nibble, plain);
     let form = _mm256_blendv_epi8(_mm256_set1_epi8(NUMBER), named, _mm256_slli_epi16::<1>(plain));
     // A marked string has an escape.
-    let flag = _mm256_srli_epi16::<4>(_mm256_andnot_si256(_mm256_set1_epi8(0x7F), kinds));
+    let flag = _mm256_srli_epi16::<5>(_mm256_andnot_si256(_mm256_set1_epi8(0x7F), kinds));
     let string = _mm256_or_si256(_mm256_set1_epi8(STRING), flag);
     _mm256_blendv_epi8(form, string, _mm256_cmpeq_epi8(plain, _mm256_set1_epi8(b'"'.cast_signed())))
 }
@@ -621,12 +662,12 @@ fn store_eight(bytes: &mut [u8; 8], register: __m128i) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::portable::tests::tells_keys_as_one_by_one;
+    use crate::kernel::portable::tests::equals_what_is_done_one_by_one;
 
     #[test]
-    fn keys_are_told_by_their_lengths_as_one_by_one() {
+    fn what_is_done_at_once_equals_what_is_done_one_by_one() {
         let Some(simd) = Avx2::detect() else { return };
-        tells_keys_as_one_by_one(simd);
+        equals_what_is_done_one_by_one(simd);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::parts::{Plain, opaque, part_mut, prefetch};
 use super::proof::proof;
-use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
+use super::simd::{BLOCK, Classes, QUOTES, Simd, half_block, is_plain_number};
 use super::utf8::{self, Vectors};
 use super::words::TokenWords;
 use crate::limits::LENGTH_MAX;
@@ -315,8 +315,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> Option<bool> {
-        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return Some(false) };
-        let [other, points, zeros] = self.parts_of_number(bytes);
+        let [other, points, zeros] = self.parts_of_number(half_block(text, start)?);
         Some(is_plain_number(end.wrapping_sub(start), other, points, zeros))
     }
 
@@ -469,11 +468,11 @@ fn identity() -> __m512i {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::portable::tests::tells_keys_as_one_by_one;
+    use crate::kernel::portable::tests::equals_what_is_done_one_by_one;
 
     #[test]
-    fn keys_are_told_by_their_lengths_as_one_by_one() {
+    fn what_is_done_at_once_equals_what_is_done_one_by_one() {
         let Some(simd) = Avx512::detect() else { return };
-        tells_keys_as_one_by_one(simd);
+        equals_what_is_done_one_by_one(simd);
     }
 }

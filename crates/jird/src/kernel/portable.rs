@@ -316,13 +316,19 @@ impl Simd for Portable {
 pub(super) mod tests {
     use super::*;
 
-    pub(in crate::kernel) fn tells_keys_as_one_by_one(simd: impl Simd) {
+    pub(in crate::kernel) fn equals_what_is_done_one_by_one(simd: impl Simd) {
+        keys_are_told_by_their_lengths(simd);
+        the_end_of_a_text_is_filled_up_with_spaces(simd);
+        a_plain_number_is_a_number(simd);
+    }
+
+    fn keys_are_told_by_their_lengths(simd: impl Simd) {
         let mut random = 1_u64;
         let mut next = || {
             random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
             random ^ random >> 32
         };
-        for _ in 0..2000 {
+        for _ in 0..if cfg!(miri) { 20 } else { 2000 } {
             let mut pos = [0; BLOCK + 1];
             for at in 1..pos.len() {
                 pos[at] = pos[at - 1] + 2 + (next() % 300) as u32;
@@ -330,5 +336,63 @@ pub(super) mod tests {
             let (keys, lengths) = (next() | next(), next() & next());
             assert_eq!(simd.keys_as_long(&pos, keys, lengths), Portable.keys_as_long(&pos, keys, lengths));
         }
+    }
+
+    fn the_end_of_a_text_is_filled_up_with_spaces(simd: impl Simd) {
+        let text: Vec<u8> = (0..200_u8).map(|byte| byte.wrapping_mul(37) | 1).collect();
+        let check = |text: &[u8]| {
+            for from in text.len().saturating_sub(BLOCK - 1)..=text.len() {
+                assert_eq!(simd.load_end(text, from), Portable.load_rest(&text[from..]), "{from} of {}", text.len());
+            }
+        };
+        // Memory ends, or begins, where the text does. Miri has no such pages, and needs none.
+        let mut pages = (!cfg!(miri)).then(|| guard_page::Guarded::new(text.len()));
+        for len in (0..text.len()).step_by(if cfg!(miri) { 13 } else { 1 }) {
+            match &mut pages {
+                Some(page) => {
+                    check(page.at_end(&text[..len]));
+                    check(page.at_start(&text[..len]));
+                }
+                None => check(&Box::<[u8]>::from(&text[..len])),
+            }
+        }
+    }
+
+    /// Every text of up to five of these bytes that begins as a number, at the end of a text and before more of it.
+    fn a_plain_number_is_a_number(simd: impl Simd) {
+        const BYTES: [u8; 7] = *b"01-.e9,";
+        let mut plain = 0;
+        for number in (0..BYTES.len().pow(5)).step_by(if cfg!(miri) { 97 } else { 1 }) {
+            let token: Vec<u8> = (0..5).map(|at| BYTES[number / BYTES.len().pow(at) % BYTES.len()]).collect();
+            let len = token.iter().position(|byte| *byte == b',').unwrap_or(token.len());
+            let token = &token[..len];
+            if !matches!(token.first(), Some(b'0'..=b'9' | b'-')) {
+                continue;
+            }
+            let wanted = is_number_without_exponent(token);
+            for behind in [&b",1.e-"[..], b" 0", b"]"] {
+                let text = [token, behind, &[b'7'; BLOCK]].concat();
+                assert_eq!(simd.is_plain_number(&text, 0, len), Some(wanted), "{text:?}");
+            }
+            // Here it may be unknown.
+            let text = [&[b'7'; BLOCK][..], token].concat();
+            assert!(simd.is_plain_number(&text, BLOCK, BLOCK + len).is_none());
+            plain += usize::from(wanted);
+        }
+        assert!(cfg!(miri) || plain > 500, "{plain}");
+        let long = [&[b'1'; BLOCK][..], b","].concat();
+        for len in 1..BLOCK {
+            let start = BLOCK - len;
+            let wanted = (len >= BLOCK / 2 - 1).then_some(len < BLOCK / 2);
+            assert_eq!(simd.is_plain_number(&long, start, BLOCK), wanted, "{len}");
+        }
+    }
+
+    fn is_number_without_exponent(token: &[u8]) -> bool {
+        let are_digits = |bytes: &[u8]| !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit);
+        let size = token.strip_prefix(b"-").unwrap_or(token);
+        let point = size.iter().position(|byte| *byte == b'.');
+        let (integer, rest) = size.split_at(point.unwrap_or(size.len()));
+        are_digits(integer) && (integer.len() == 1 || integer[0] != b'0') && (rest.is_empty() || are_digits(&rest[1..]))
     }
 }

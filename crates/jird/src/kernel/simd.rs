@@ -124,6 +124,11 @@ pub(crate) trait Simd: Copy {
         block[..rest.len()].copy_from_slice(rest);
         block
     }
+    /// The same for the bytes of `text` from `from` on. What stands before them may help to load them.
+    #[inline(always)]
+    fn load_end(self, text: &[u8], from: usize) -> [u8; BLOCK] {
+        self.load_rest(&text[from..])
+    }
     /// Asks the memory for the two blocks at this distance behind the given ones, which may lie behind the text. Never reads
     /// them, and does nothing where the instruction set has no such request.
     #[inline(always)]
@@ -314,10 +319,22 @@ pub(crate) trait Simd: Copy {
 #[inline(always)]
 pub(super) fn is_plain_number(len: usize, other: u32, points: u32, zeros: u32) -> bool {
     // The first byte is a digit or a minus.
-    let sign = other & 1;
-    let point = other & !(u32::MAX << (len & 31)) & !1;
-    // After the sign there must be a digit, and no digit after that if it is a zero. After a point there must be a
-    // digit. There may be one point at most, and nothing else.
-    let first_digit = (other | zeros & !(other >> 1)) >> sign & 1;
-    first_digit | point & !points | point << 1 & other | point & point.wrapping_sub(1) == 0 && len < 32
+    let inner = other & !(u32::MAX << (len & 31));
+    let (sign, point) = (inner & 1, inner & !1);
+    // The sign and the point must be followed by a digit, and a zero that is the first digit must not. There may be one point
+    // at most, and nothing else.
+    let without_digit = inner << 1 & other;
+    let zero_first = (zeros & !(other >> 1)) >> sign & 1;
+    without_digit | zero_first | point & !points | point & point.wrapping_sub(1) == 0 && len < 32
+}
+
+/// The 32 bytes from `start` on, if the text has as many.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn half_block(text: &[u8], start: usize) -> Option<&[u8; BLOCK / 2]> {
+    if start > text.len().checked_sub(BLOCK / 2)? {
+        return None;
+    }
+    // SAFETY: the test above found 32 bytes from `start` on.
+    Some(unsafe { &*text.as_ptr().add(start).cast() })
 }

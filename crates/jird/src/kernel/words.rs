@@ -62,6 +62,6 @@ static FORMS: [u8; 256] = {
     forms
 };
 
-pub(super) const FORM_UPPER: u32 = 0xF8;
-pub(super) const FORM_QUOTES: u32 = 2;
-pub(super) const FORM_SKIP: u32 = 1;
+const FORM_UPPER: u32 = 0xF8;
+const FORM_QUOTES: u32 = 2;
+const FORM_SKIP: u32 = 1;

@@ -17,10 +17,10 @@ impl<'t, 'r> Blocks<'t, 'r> {
     #[inline(always)]
     pub(super) fn of<S: Simd>(simd: S, chunk: &Chunk<'t>, rest: &'r mut [u8; BLOCK]) -> Self {
         let Chunk { text, from, to } = *chunk;
-        let (whole, left) = text[from..to].as_chunks();
+        let (whole, _) = text[from..to].as_chunks();
         let is_last = to == text.len();
         if is_last {
-            *rest = simd.load_rest(left);
+            *rest = simd.load_end(text, from + whole.len() * BLOCK);
         }
         Self { whole, rest, len: whole.len() + usize::from(is_last) }
     }

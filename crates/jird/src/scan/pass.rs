@@ -142,7 +142,7 @@ impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_,
             // The end of the text, filled up with spaces. It is scanned even if nothing is left, because only a block of
             // spaces reveals a UTF-8 sequence that the text's last block leaves incomplete.
             let before = blocks.last().unwrap_or(before);
-            pass.one_block(blocks.len(), before, &simd.load_rest(rest), &mut state, &mut out);
+            pass.one_block(blocks.len(), before, &simd.load_end(text, to - rest.len()), &mut state, &mut out);
             // The spaces count too, unless a string is open there.
             filler = if state.in_string == 0 { BLOCK - rest.len() } else { 0 };
         }
@@ -184,7 +184,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running
                     index = self.pass_by(pairs, index, out);
                 }
             }
-            if S::COUNTS_TOKENS {
+            // Fewer pairs are not enough to tell.
+            if S::COUNTS_TOKENS && index - start >= STRETCH {
                 self.is_dense = out.len() - written > 2 * MANY * (index - start);
                 self.offset = self.offset_of(2 * index);
             }

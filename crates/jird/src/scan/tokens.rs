@@ -86,7 +86,8 @@ pub(crate) struct Tokens {
     pub(crate) beyond_ascii: bool,
     /// Whether there is white space between the tokens, other than newlines. Lines only, and only if [`Simd::SKIMS`].
     pub(crate) blank: bool,
-    /// Whether the text had many tokens where pass one was last. It changes only the cost.
+    /// Whether the text had many tokens where pass one was last; at its start, so that short texts have no branch on it. It changes
+    /// only the cost.
     pub(super) is_dense: bool,
     pub(crate) tuning: Tuning,
 }
@@ -119,7 +120,7 @@ impl Tokens {
             runs: Vec::new(),
             scalars: Vec::new(),
             scalars_len: 0,
-            is_dense: false,
+            is_dense: true,
             tuning: Tuning::USUAL,
             numbers_unjudged: 0,
             beyond_ascii: false,
@@ -137,6 +138,7 @@ impl Tokens {
         self.numbers_unjudged = 0;
         self.beyond_ascii = false;
         self.blank = false;
+        self.is_dense = true;
     }
 
     /// The kinds and the offsets.

@@ -199,7 +199,7 @@ pub(crate) struct StructurePass<'a> {
 impl PassTwo for StructurePass<'_> {
     const WANTS_PLAIN_KINDS: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault> {
         let (kind, pos) = tokens.slices();
         let to = if last { kind.len() - SENTINELS } else { kind.len().saturating_sub(1) };
@@ -482,31 +482,31 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
     let slots = &mut state.open[..];
     let mut inside = Inside { changes: 0, opened, stop: NEVER };
     let mut context = state.in_object & 1;
-    let mut seen = 0;
     let mut left = open | close;
     while left != 0 {
         let bit = left & left.wrapping_neg();
         left ^= bit;
         let below = bit - 1;
-        let commas_here = (is.comma & below).count_ones();
-        commas += commas_here - seen;
-        seen = commas_here;
+        // The commas of the batch so far; `commas` is less than the commas of the innermost container by these.
+        let seen = (is.comma & below).count_ones();
         let rank = (keep & below).count_ones();
+        let inner;
         if close & bit != 0 {
             let slot = slots[depth];
             depth -= 1;
             if TAPE {
-                let children = commas + u32::from(opened & bit == 0);
+                let children = commas.wrapping_add(seen) + u32::from(opened & bit == 0);
                 let node = if slot >> Slot::OBJECT != 0 { Node::Object } else { Node::Array };
                 tape.close(Slot::word(slot), rank, node, children as usize, flag);
             }
-            commas = Slot::commas(slot);
+            commas = Slot::commas(slot).wrapping_sub(seen);
+            inner = slots[depth] >> Slot::OBJECT;
         } else {
             depth += 1;
-            slots[depth] = Slot::pack(tape.len + rank as usize, commas, u64::from(is.open_object & bit != 0));
-            commas = 0;
+            inner = u64::from(is.open_object & bit != 0);
+            slots[depth] = Slot::pack(tape.len + rank as usize, commas.wrapping_add(seen), inner);
+            commas = seen.wrapping_neg();
         }
-        let inner = slots[depth] >> Slot::OBJECT;
         inside.changes |= bit & (inner ^ context).wrapping_neg();
         context = inner;
         if depth.wrapping_sub(1) >= state.depth_max {
@@ -514,7 +514,7 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
             break;
         }
     }
-    commas += is.comma.count_ones() - seen;
+    commas = commas.wrapping_add(is.comma.count_ones());
     (state.depth, state.commas) = (depth, commas);
     inside
 }

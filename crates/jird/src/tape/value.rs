@@ -186,15 +186,10 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The range of the scalar's text, if the scalar is of this class and its length is on the tape. One comparison
-    /// tests both the kind and the flags.
+    /// The range of the scalar's text, if the scalar is of this class and its length is on the tape.
     #[inline(always)]
     fn plain(self, class: u64) -> Option<(usize, usize)> {
-        let word = self.word();
-        if word.class() != class {
-            return None;
-        }
-        Some((word.offset(), word.offset() + word.len()?))
+        self.word().plain(class).map(|(start, len)| (start, start + len))
     }
 
     /// The document's text and the range of a checked number in it; `None` if its length is not on the tape.

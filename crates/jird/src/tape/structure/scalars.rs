@@ -48,17 +48,16 @@ pub(crate) fn check_scalars<S: Simd>(
     let end = |index: usize| ends[index] as usize;
     let mut fault = None;
     if owe_numbers || numbers != Numbers::Any {
+        let careful = if numbers == Numbers::Any { odd } else { is.number };
         let mut left = is.number;
         while left != 0 {
-            let bit = left & left.wrapping_neg();
-            left ^= bit;
-            let index = bit.trailing_zeros() as usize;
-            let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
-            let simple = odd & bit == 0 && numbers == Numbers::Any;
-            if simple && is_plain_number(simd, text, start, end(index)) {
+            let index = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let start = pos[index] as usize;
+            if careful >> index & 1 == 0 && is_plain_number(simd, text, start, end(index)) {
                 continue;
             }
-            if let Err(error) = careful_number(text, start, next, numbers) {
+            if let Err(error) = careful_number(text, start, pos[index + 1] as usize, numbers) {
                 fault = Some((index, error));
                 break;
             }
@@ -66,11 +65,10 @@ pub(crate) fn check_scalars<S: Simd>(
     }
     let mut left = is.literal;
     while left != 0 {
-        let bit = left & left.wrapping_neg();
-        left ^= bit;
-        let index = bit.trailing_zeros() as usize;
+        let index = left.trailing_zeros() as usize;
+        left &= left - 1;
         let start = pos[index] as usize;
-        let wrong = odd & bit != 0 || !is_literal(text, start, end(index), kinds[index]);
+        let wrong = odd >> index & 1 != 0 || !is_literal(text, start, end(index), kinds[index]);
         if wrong && let Err(error) = careful_literal(text, start, pos[index + 1] as usize, kinds[index]) {
             if fault.is_none_or(|(first, _)| index < first) {
                 fault = Some((index, error));
@@ -84,8 +82,10 @@ pub(crate) fn check_scalars<S: Simd>(
 /// [`Simd::is_plain_number`], or the grammar check where that is faster.
 #[inline(always)]
 fn is_plain_number<S: Simd>(simd: S, text: &[u8], start: usize, end: usize) -> bool {
-    let grammar = || start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok();
-    simd.is_plain_number(text, start, end).unwrap_or_else(grammar)
+    match simd.is_plain_number(text, start, end) {
+        Some(is_plain) => is_plain,
+        None => start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok(),
+    }
 }
 
 /// Checks the number at `start`, before the token at `next`, by the grammar. It is not inlined, so that the
@@ -107,19 +107,16 @@ fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<
     literal(text, start, next, name).map(drop)
 }
 
-/// Whether `text[start..end]` is the literal that begins with `first`; also false if fewer than 8 bytes of text
-/// are left.
+/// Whether `text[start..end]` is the literal that begins with `first`, which is one of `t`, `f` and `n`; also false if fewer
+/// than 8 bytes of text are left.
 #[inline(always)]
 fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
-    const NULL: u64 = u32::from_le_bytes(*b"null") as u64;
-    const TRUE: u64 = u32::from_le_bytes(*b"true") as u64;
-    const FALSE: u64 = u64::from_le_bytes(*b"false\0\0\0");
-    let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return false };
-    let len = if first == b'f' { 5 } else { 4 };
-    let wanted = match first {
-        b'f' => FALSE,
-        b't' => TRUE,
-        _ => NULL,
-    };
-    end.wrapping_sub(start) == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
+    // Two bits tell the three letters apart. What `false` has before the last four bytes is its first letter.
+    const LAST_FOUR: [[u8; 4]; 4] = [*b"alse", *b"null", *b"true", [0; 4]];
+    let which = usize::from(first >> 3 & 3);
+    let more = usize::from(which == 0);
+    let bytes = text.get(start..).and_then(<[u8]>::first_chunk::<8>);
+    let Some(bytes) = bytes else { return false };
+    let last_four = u64::from_le_bytes(*bytes) >> (8 * more);
+    end.wrapping_sub(start) == 4 + more && last_four as u32 == u32::from_le_bytes(LAST_FOUR[which])
 }
