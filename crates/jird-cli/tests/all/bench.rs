@@ -91,3 +91,19 @@ fn groups_in_another_order_are_the_same_answer() {
     let output = bench(&folder, &["--cases", "groups", "--runs", "30", "a.ndjson", "a.ndjson"]);
     assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
 }
+
+/// Of a store, a run may read only a part, and not the same part each time.
+#[cfg(feature = "convert")]
+#[test]
+fn a_store_is_measured_as_well() {
+    let event = |id: u32| format!("{{\"@t\":\"2024-03-05T0{}:00:00Z\",\"id\":{id}}}\n", id / 6000);
+    let folder = Folder::new("store")
+        .with("a.ndjson", (0..60_000).map(event).collect::<String>())
+        .with("cases", "select max(id) as m, min(id) as l\nselect id order by \"@t\" desc limit 3\n");
+    assert_eq!(folder.jird("ingest", &["log", "a.ndjson"], b"").status.code(), Some(0));
+    let output = bench(&folder, &["--cases", "cases", "--runs", "10", "log"]);
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("records     60000\n"), "{text}");
+    assert!(text.contains("2024-03-05T00:00:00Z to 2024-03-05T09:00:00Z"), "{text}");
+}
