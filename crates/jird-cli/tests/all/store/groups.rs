@@ -48,6 +48,11 @@ fn groups_by_codes_are_those_of_the_texts() {
         ("select a.l, count(*) as c from (select l, n from stream where n < 700) a group by a.l", true),
         ("select l, count(*) as c where n + 1 > 100 group by l", false),
         ("select l, min(l) as m group by l", false),
+        // The scan computes with the texts.
+        ("select l, max(length(l)) as m, sum(length(l)) as s, count(distinct upper(l)) as d group by l", false),
+        ("select k, sum(n) as s from (select l as k, length(l) as n from stream) t group by k", false),
+        ("select l, sum(length(p.a)) as s group by l", true),
+        ("select l, count(*) as c where length(l) > 3 or n > 990 group by l", false),
         ("select upper(l) as u, count(*) as c group by u", false),
         ("select l, p.a, count(*) as c group by grouping sets ((l), (p.a))", false),
         ("select n, l, count(*) as c group by n, l having c > 2", false),

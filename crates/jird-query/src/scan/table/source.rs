@@ -13,6 +13,7 @@ use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, LambdaExpr};
 use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
@@ -96,10 +97,13 @@ impl NdjsonSource {
         true
     }
 
-    /// The column of the table that this source hands out in this place, as it is.
+    /// The column of the table that this source hands out in this place, as it is, if it computes nothing else with it.
     pub(crate) fn column(&self, place: usize) -> Option<usize> {
         let projected = self.projection.source.iter().nth(place)?;
-        projected.expr.downcast_ref::<Column>().map(Column::index)
+        let column = projected.expr.downcast_ref::<Column>()?.index();
+        let uses = |expr: &Arc<dyn PhysicalExpr>| collect_columns(expr).iter().any(|used| used.index() == column);
+        let count = self.projection.source.iter().filter(|projected| uses(&projected.expr)).count();
+        (count == 1).then_some(column)
     }
 
     /// The same source, which hands out codes in place of the texts of these columns of the table.
