@@ -98,7 +98,7 @@ pub(super) fn put_zone(room: &mut Room, len: usize, seconds: i32, has_z: bool) -
         room[len] = b'Z';
         return len + 1;
     }
-    // A day is no difference any more, and no difference is not negative.
+    // An offset is shorter than a day. If it rounds to zero, its sign is plus.
     let minutes = ((seconds.unsigned_abs() + 30) / 60).min(24 * 60 - 1);
     let ([a, b], [c, d]) = (two_digits((minutes / 60) as u8), two_digits((minutes % 60) as u8));
     let zone = [if seconds < 0 && minutes > 0 { b'-' } else { b'+' }, a, b, b':', c, d];

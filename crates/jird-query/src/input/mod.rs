@@ -232,7 +232,7 @@ impl Input {
         file.store_text().is_some_and(|store| store.is_ordered_by(path))
     }
 
-    /// Whether texts at a path are few: words in the columns of some spans of each store that is read, and nothing else is.
+    /// Whether only stores are read, and each has few different texts at a path.
     pub(crate) fn has_words(&self, path: &jird::Path) -> bool {
         !self.files.is_empty()
             && self.stores().count() == self.files.len()

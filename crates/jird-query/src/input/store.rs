@@ -326,7 +326,7 @@ impl StoreText {
         self.text.numbers(path)
     }
 
-    /// Whether the texts at `path` are few, by the columns of the newest spans.
+    /// Whether there are few different texts at `path`, judged by the columns of the newest spans.
     pub(crate) fn has_words(&self, path: &Path) -> bool {
         self.text.has_words(path)
     }

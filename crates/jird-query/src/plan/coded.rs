@@ -93,7 +93,7 @@ fn coded(
     Some(input.and_then(|input| RowNode::over(step, input)))
 }
 
-/// Whether a column is one of texts, few of which come often: in the spans of a store that is asked here.
+/// Whether a column holds texts, and the store that it is read from has few different ones.
 fn has_codes(source: &Source<'_>, column: &ColumnSpec) -> bool {
     let is_text = match column.rep {
         Rep::Typed | Rep::Group => column.kind == ColumnType::Text,
@@ -141,7 +141,7 @@ impl RowStep for Coded {
         let (batch_rows, schema) = (context.session_config().batch_size(), Arc::clone(node.columns()));
         let groups = Groups::new(self.clone(), Arc::clone(&schema), memory)?;
         let input = node.input(partition, context)?;
-        // All groups at the end of the input, or those so far when there is no more memory.
+        // Hands out all groups at the end of the input. If the memory is full earlier, it hands out those so far.
         let batches = stream::try_unfold((groups, input), |(mut groups, mut input)| async move {
             while let Some(batch) = input.next().await.transpose()? {
                 groups.add(&batch)?;
@@ -257,7 +257,7 @@ impl Groups {
         self.memory.try_resize(levels + accumulators + rows)
     }
 
-    /// The groups so far, of which none remain here; nothing if there are none.
+    /// Takes out the groups so far; `None` if there are none.
     fn take(&mut self) -> Result<Option<RecordBatch>> {
         let levels: Vec<Level> = self.levels.iter_mut().map(std::mem::take).collect();
         let count = levels.last().map_or(0, |level| level.groups.len());

@@ -17,16 +17,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The code of null.
 const NULL: i32 = 0;
-/// The code of a text for which there is no memory.
+/// Stands for a text that did not fit into the query's memory.
 const NO_ROOM: i32 = -1;
-/// A text is kept here and by each of some threads, with about so many bytes around it.
+/// Each text is kept in this table and by the threads that met it: the memory of four copies is taken, each with this many
+/// bytes of overhead.
 const COPIES: usize = 4;
 const AROUND: usize = 64;
 
 /// The codes of a column, which all scans of it share.
 pub(crate) struct Codes {
     known: Mutex<CodeTable>,
-    /// Takes so many bytes of the query's memory, or says why not.
+    /// Takes this number of bytes of the query's memory, or says why it cannot.
     take_memory: Box<TakeMemory>,
 }
 

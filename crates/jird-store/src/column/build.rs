@@ -23,7 +23,7 @@ pub const TEXT_MAX: usize = 128;
 pub enum ColumnType {
     /// Numbers, as doubles: Arrow's `Float64`.
     Number,
-    /// Numbers of few digits, so many of them after the point: Arrow's `Decimal32` in a file, and doubles in memory.
+    /// Numbers with at most nine digits, of which this many are after the point: Arrow's `Decimal32` in a file, doubles in memory.
     Decimal(Digits),
     /// Texts: Arrow's `Utf8`.
     Text,

@@ -1,4 +1,4 @@
-//! Decimals of few digits: a number is an integer of 32 bits, divided by a power of ten.
+//! Decimals with few digits: each is stored as a 32-bit integer, to be divided by a power of ten.
 //!
 //! Log events have milliseconds with four decimals, or status codes, and doubles take twice the room and more than twice the
 //! time of decompression. Only doubles that come back bit for bit have room here; columns treat the others as values
@@ -9,7 +9,7 @@
 const DIGITS_MAX: u8 = 9;
 /// The numbers are below this one, as those of Arrow's `Decimal32` of nine digits.
 const UNITS_END: f64 = 1e9;
-/// Numbers of a sample are so many times smaller: those of later events may be larger.
+/// The numbers of a sample must leave room for others that are this many times as large, as those of later events may be.
 const HEADROOM: f64 = 4.0;
 const POWERS: [f64; DIGITS_MAX as usize + 1] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
@@ -28,7 +28,7 @@ impl Digits {
         self.0
     }
 
-    /// The integer of which a double is this part of ten, if there is one.
+    /// The integer that stands for a double, if there is one.
     #[inline]
     pub(crate) fn units(self, double: f64) -> Option<i32> {
         let units = (double * self.power()).round();

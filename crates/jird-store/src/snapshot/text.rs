@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The tables of so many spans are asked for words.
+/// This many spans are asked for words.
 const WORDS_SPANS: usize = 4;
 
 /// The events of a window of a snapshot: NDJSON in sections of blocks of whole lines, in order of time, then arrival.
@@ -373,8 +373,8 @@ impl Text {
         if cut > whole { cut.filter(|numbers| *numbers == Numbers::Integers) } else { whole }
     }
 
-    /// Whether a path has a column of [words](crate::column::ColumnType::Words) in the newest spans of this text, and there are some. Reads
-    /// the tables of a few spans.
+    /// Whether this text has spans, and the newest of them have a column of [words](crate::column::ColumnType::Words) for a
+    /// path. Reads the tables of a few spans.
     pub fn has_words(&self, path: &Path) -> bool {
         let spans = &self.snapshot.0.spans;
         let newest = self.sections.iter().rev().flat_map(|section| section.units.iter().rev());

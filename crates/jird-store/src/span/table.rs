@@ -266,7 +266,7 @@ mod tests {
         }
     }
 
-    /// Decimals come with as many digits as there can be.
+    /// Without digits, or with more than nine, it is no type of decimals.
     #[test]
     fn a_type_of_decimals_has_its_digits() {
         let kind = ColumnType::Decimal(Digits::new(4).unwrap());

@@ -248,7 +248,7 @@ fn equal_groups_are_ordered_by_their_columns() {
     }
 }
 
-/// Zeros of both signs, of which the first in each group is not the extreme one.
+/// Each group has zeros of both signs, and for `min` or `max` the first of them is the wrong one.
 #[test]
 fn zeros_have_their_order_in_groups_too() {
     let zero = |i: usize| if (i / 3000).is_multiple_of(2) { ["0.0", "-0.0"][i % 2] } else { ["-0.0", "0.0"][i % 2] };

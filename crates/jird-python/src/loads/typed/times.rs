@@ -34,7 +34,7 @@ impl Moment {
         Self::first(step, text).filter(|(_, rest)| rest.is_empty()).map(|(time, _)| time)
     }
 
-    /// The same of the beginning of a text, up to a quote or to anything else that is no part of it, and the rest.
+    /// The time at the beginning of a text, and the text behind it.
     #[inline(always)]
     pub(super) fn first<'t>(step: &Step, text: &'t [u8]) -> Option<(Self, &'t [u8])> {
         let mut text = Text(text);
