@@ -13,6 +13,7 @@
 mod arithmetic;
 mod cast_as;
 mod convert;
+mod digests;
 mod exact;
 mod extreme;
 mod frequent;

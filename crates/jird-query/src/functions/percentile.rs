@@ -1,6 +1,7 @@
 //! Percentiles. DataFusion's `percentile_cont` rounds the position between two values to a millionth of their distance;
-//! this one does not round.
+//! this one does not round. Approximate ones of groups are [`Digests`].
 
+use super::digests::Digests;
 use arrow::array::{ArrayRef, AsArray, Float64Array};
 use arrow::datatypes::{DataType, FieldRef, Float64Type};
 use datafusion::common::utils::SingleRowListArrayBuilder;
@@ -10,7 +11,7 @@ use datafusion::functions_aggregate::approx_percentile_cont::approx_percentile_c
 use datafusion::functions_aggregate::percentile_cont::percentile_cont_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
-use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, Signature};
 use datafusion::physical_expr::expressions::Literal;
 use std::mem;
 use std::sync::Arc;
@@ -63,6 +64,17 @@ impl AggregateUDFImpl for Percentile {
     /// With a requirement, DataFusion would sort, and refuse two percentiles of different expressions.
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
         AggregateOrderSensitivity::Insensitive
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        !self.is_exact && Digests::of(&args).is_some()
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        match Digests::of(&args).filter(|_| !self.is_exact) {
+            Some(digests) => Ok(Box::new(digests)),
+            None => self.theirs.create_groups_accumulator(args),
+        }
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {

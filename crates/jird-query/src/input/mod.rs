@@ -232,11 +232,11 @@ impl Input {
         file.store_text().is_some_and(|store| store.is_ordered_by(path))
     }
 
-    /// Whether only stores are read, and each has few different texts at a path.
-    pub(crate) fn has_words(&self, path: &jird::Path) -> bool {
+    /// Whether only stores are read, and each has few different values at a path.
+    pub(crate) fn has_few_values(&self, path: &jird::Path) -> bool {
         !self.files.is_empty()
             && self.stores().count() == self.files.len()
-            && self.stores().all(|(_, store)| store.has_words(path))
+            && self.stores().all(|(_, store)| store.has_few_values(path))
     }
 
     /// The event stores of this input.

@@ -326,9 +326,9 @@ impl StoreText {
         self.text.numbers(path)
     }
 
-    /// Whether there are few different texts at `path`, judged by the columns of the newest spans.
-    pub(crate) fn has_words(&self, path: &Path) -> bool {
-        self.text.has_words(path)
+    /// Whether there are few different texts or integers at `path`, judged by the columns of the newest spans.
+    pub(crate) fn has_few_values(&self, path: &Path) -> bool {
+        self.text.has_few_values(path)
     }
 
     /// Where blocks begin that have the least or the greatest number at a path; `None` if all must be read.
@@ -407,8 +407,13 @@ impl StoreText {
     }
 }
 
-/// Takes the cells of a block in place of its lines. `None` if it wants the lines.
-pub(crate) type TakeCells<'t> = &'t mut dyn FnMut(&[Cells]) -> Option<ControlFlow<()>>;
+/// Takes the cells of a block in place of its lines.
+pub(crate) struct TakeCells<'t> {
+    /// How many of the paths are looked at: these are the first.
+    pub(crate) shown: usize,
+    /// Returns `None` if it wants the lines.
+    pub(crate) take: &'t mut dyn FnMut(&[Cells]) -> Option<ControlFlow<()>>,
+}
 
 /// Reads chosen blocks one after the other.
 pub(crate) struct StorePieces<'s> {
@@ -448,9 +453,9 @@ impl<'s> StorePieces<'s> {
     fn take_cells(&mut self, id: BlockId) -> io::Result<Option<ControlFlow<()>>> {
         let condition = self.condition();
         let Some((paths, take)) = &mut self.cells else { return Ok(None) };
-        let Some(cells) = self.store.text.read_cells(id, paths, condition) else { return Ok(None) };
+        let Some(cells) = self.store.text.read_cells(id, paths, take.shown, condition) else { return Ok(None) };
         self.store.failure.check()?;
-        let Some(flow) = take(&cells) else { return Ok(None) };
+        let Some(flow) = (take.take)(&cells) else { return Ok(None) };
         self.store.note_columns(id);
         self.store.noted(id, |read| read.matched |= cells.iter().any(|cells| cells.rows() > 0));
         self.store.progress.add(self.store.text.block(id).bytes);

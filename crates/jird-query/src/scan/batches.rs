@@ -472,7 +472,9 @@ impl<'p> Worker<'p> {
             }
             Some(parts.iter().try_for_each(|cells| rows.take_cells(cells, emit)))
         };
-        let cells: Option<TakeCells<'_>> = if plan.takes_cells(file) { Some(&mut take_cells) } else { None };
+        // The paths of the columns come before those of the filter alone.
+        let shown = plan.columns.iter().map(|(slot, _)| slot + 1).max().unwrap_or_default();
+        let cells = plan.takes_cells(file).then_some(TakeCells { shown, take: &mut take_cells });
         let tells_lines = plan.tells_lines();
         let unknown = std::cell::RefCell::new(Mismatches::default());
         let take = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
@@ -579,6 +581,10 @@ impl Rows<'_> {
 
     /// Appends the rows of a block: they match, and they [fit](Self::fit).
     fn take_cells(&mut self, cells: &Cells, emit: &mut Emit<'_>) -> ControlFlow<()> {
+        // A batch has whole blocks, unless one block is more.
+        if self.count > 0 && self.count + cells.rows() > self.plan.batch_rows {
+            self.flush(emit)?;
+        }
         let Self { plan, builders, codes, appender, unseen, .. } = self;
         unseen.retain(|slot| {
             let is_missing = !cells.has_some(*slot);
@@ -665,7 +671,7 @@ impl Rows<'_> {
             self.dropped.drain(..).for_each(|row| keeps[row] = false);
             batch = filter_record_batch(&batch, &BooleanArray::from(keeps)).expect("there is one answer per row");
         }
-        // Cells come by whole blocks.
+        // The cells of a block may be more.
         let mut start = 0;
         while start + self.plan.batch_rows < batch.num_rows() {
             emit(Part::Batch(batch.slice(start, self.plan.batch_rows)))?;

@@ -69,10 +69,9 @@ impl Codes {
         code
     }
 
-    /// The place of a code in a list of all, in which null is first; or why there was no memory for the text.
-    #[inline]
-    pub(crate) fn place(&self, code: i32) -> Result<usize, String> {
-        usize::try_from(code).map_err(|_| self.failure())
+    /// Says if there was no memory for a text of some codes, and why.
+    pub(crate) fn check(&self, codes: &[i32]) -> Result<(), String> {
+        if codes.contains(&NO_ROOM) { Err(self.failure()) } else { Ok(()) }
     }
 
     #[cold]
@@ -81,9 +80,9 @@ impl Codes {
     }
 
     /// The texts of some codes.
-    pub(crate) fn texts(&self, codes: &[i32]) -> StringArray {
+    pub(crate) fn texts(&self, codes: &[Option<i64>]) -> StringArray {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = |code: &i32| Some(&*known.texts[usize::try_from(code.checked_sub(1)?).ok()?]);
+        let text = |code: &Option<i64>| Some(&*known.texts[usize::try_from(code.as_ref()?.checked_sub(1)?).ok()?]);
         codes.iter().map(text).collect()
     }
 }

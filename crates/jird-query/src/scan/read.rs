@@ -222,7 +222,7 @@ fn run(
         (Some(store), _, range) => {
             let pieces = store.pieces(chosen, range.unwrap_or(0..store.bytes()), paths);
             let mut pieces = match cells {
-                Some(take) => pieces.with_cells(paths, take),
+                Some(TakeCells { shown, take }) => pieces.with_cells(paths, TakeCells { shown, take }),
                 None => pieces,
             };
             read(Part::Pieces(&mut pieces))

@@ -14,6 +14,13 @@ use std::sync::Arc;
 /// About how many bytes of events a span has at most. Tests have small ones.
 pub(super) const SPAN_BYTES: u64 = if cfg!(test) { 30 << 10 } else { 256 << 20 };
 
+/// Whether a span with so many bytes of events ends before an event of a later day, in UTC: retention then removes whole files.
+/// It is one of the largest size by then, so no later compaction merges the two days again.
+pub(super) fn ends_with_day(bytes: u64, last: Key, next: Key) -> bool {
+    let day = |key: Key| key.time.div_euclid(86_400_000_000_000);
+    bytes >= SPAN_BYTES / 4 && day(last) < day(next)
+}
+
 /// What compactions and deletions leave of the room on a disk.
 const ROOM_LEFT: u64 = if cfg!(test) { 4 << 10 } else { 16 << 20 };
 
@@ -150,6 +157,8 @@ pub(super) struct Merge<'f> {
     dropped: &'f RowSet,
     base: u64,
     writer: Option<SpanWriter>,
+    /// The event that was written last.
+    last: Option<Key>,
     /// What was written. If it is dropped, it is removed.
     pub(super) made: Vec<(SpanEntry, Fresh)>,
     order: TextOrder,
@@ -175,6 +184,7 @@ impl<'f> Merge<'f> {
             dropped,
             base,
             writer: None,
+            last: None,
             made: Vec::new(),
             order,
             sample: sample(spans, dropped),
@@ -223,6 +233,10 @@ impl<'f> Merge<'f> {
             return Ok(());
         }
         let event = cursor.event().ok_or_else(|| cursor.damage(self.folder, &Fault::Wrong("its lines are damaged")))?;
+        let bytes = self.writer.as_ref().map_or(0, SpanWriter::text_bytes);
+        if self.last.replace(key).is_some_and(|last| ends_with_day(bytes, last, key)) {
+            self.close()?;
+        }
         #[expect(clippy::single_match_else, reason = "the borrow ends in between")]
         let writer = match &mut self.writer {
             Some(writer) => writer,

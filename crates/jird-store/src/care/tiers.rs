@@ -1,7 +1,7 @@
 //! Which spans a compaction merges.
 
 use super::compact::MERGED_MAX;
-use super::merge::SPAN_BYTES;
+use super::merge::{SPAN_BYTES, ends_with_day};
 use crate::event::Key;
 use crate::manifest::SpanEntry;
 use std::collections::BTreeMap;
@@ -51,8 +51,12 @@ fn bytes(group: &[SpanEntry]) -> u64 {
 fn all(spans: Vec<SpanEntry>) -> Vec<Vec<SpanEntry>> {
     let mut groups: Vec<Vec<SpanEntry>> = Vec::new();
     for cluster in overlapping(spans) {
+        let ends = |group: &[SpanEntry]| {
+            let last = group.iter().map(|span| span.last).max();
+            last.is_some_and(|last| ends_with_day(bytes(group), last, cluster[0].first))
+        };
         let fits = |group: &Vec<SpanEntry>| {
-            group.len() + cluster.len() <= MERGED_MAX && bytes(group) + bytes(&cluster) <= SPAN_BYTES
+            group.len() + cluster.len() <= MERGED_MAX && bytes(group) + bytes(&cluster) <= SPAN_BYTES && !ends(group)
         };
         match groups.last_mut() {
             Some(group) if fits(group) => group.extend(cluster),
@@ -230,6 +234,24 @@ mod tests {
         }
         spans.compact(Extent::Tiers);
         assert_eq!(spans.written, SPAN_BYTES * 2);
+    }
+
+    #[test]
+    fn a_day_that_fills_a_span_stays_apart() {
+        let day = |day: i64| (day * 86_400_000_000_000, (day + 1) * 86_400_000_000_000 - 1);
+        let mut spans = Spans::default();
+        let quarter = SPAN_BYTES / TIER as u64;
+        // Of the two little days one span is made, and of each of the others one already was.
+        for (number, text_bytes) in [quarter - 1, 1, quarter, quarter + 5, 100].into_iter().enumerate() {
+            spans.add(day(number as i64 - 2), text_bytes);
+        }
+        let numbers = |spans: &Spans| {
+            let groups = Extent::Full.groups(&spans.all);
+            groups.iter().map(|group| group.iter().map(|span| span.number).collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(&spans), [[1, 3]]);
+        spans.compact(Extent::Full);
+        assert!(numbers(&spans).is_empty());
     }
 
     #[test]

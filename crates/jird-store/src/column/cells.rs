@@ -50,10 +50,10 @@ pub struct Cells {
 
 impl Cells {
     /// The cells at some paths, in the `rows` for which the columns say that they may match. `None` if the columns do
-    /// not know all of them.
+    /// not know all of the first `shown`.
     pub(crate) fn new(
         columns: Columns,
-        paths: &[Path],
+        (paths, shown): (&[Path], usize),
         rows: Range<usize>,
         kept: Option<BooleanBuffer>,
     ) -> Option<Self> {
@@ -61,7 +61,7 @@ impl Cells {
             Some(kept) => (rows.end <= kept.len()).then(|| kept.slice(rows.start, rows.len()))?,
             None => BooleanBuffer::new_set(rows.len()),
         };
-        for path in paths {
+        for path in paths.iter().take(shown) {
             columns.of_path(path)?.facts.text_of_null()?;
         }
         let spelled = vec![OnceCell::new(); paths.len()];
@@ -131,7 +131,7 @@ impl Cells {
         self.spelled[column].get_or_init(read).as_ref()
     }
 
-    /// Whether an event has something there. If that is damaged, it may have.
+    /// Whether an event has something there. If that is damaged or was not read, it may have.
     ///
     /// # Panics
     /// If there are fewer columns.

@@ -87,6 +87,11 @@ impl Condition {
         &self.root
     }
 
+    /// Another condition on the same paths.
+    pub(super) fn with_root(&self, root: Node) -> Self {
+        Self { root, paths: self.paths.clone() }
+    }
+
     /// The paths, by slot.
     pub fn paths(&self) -> &[Path] {
         &self.paths

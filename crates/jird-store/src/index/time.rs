@@ -1,14 +1,16 @@
 //! A condition on the time field, which the order of the events answers: a block says from when to when its events are.
 //!
 //! In go a condition and the times of the first and the last event of a block; out comes whether one between them may
-//! match. What must hold: all events of the block have the time in the field, as the store reads it, and a query reads
-//! it alike ([`TextOrder::Unknown`] says that this is not known).
+//! match, and what is left of the condition if all of them match a part of it. What must hold: all events of the block
+//! have the time in the field, as the store reads it, and a query reads it alike ([`TextOrder::Unknown`] says that this is
+//! not known).
 
 use super::condition::{Condition, Leaf, Node, opposite};
 use crate::event::TextOrder;
 use crate::time::{self, Time};
 use jird::Path;
 use jird::record::{Comparison, Literal, Predicate};
+use std::borrow::Cow;
 
 /// Says of a [`Matcher`](jird::record::Matcher) how it compares the time of a text or of a number, as
 /// [`time::parse`] and [`time::parse_number`] read it: as its hint.
@@ -40,6 +42,18 @@ impl Condition {
         let slots: Vec<usize> = slots.map(|(slot, _)| slot).collect();
         slots.is_empty() || times.may_hold(self.root(), &slots)
     }
+
+    /// What is left to ask of events at these times, without the comparisons that hold for all of them; `None` if
+    /// nothing is.
+    pub(crate) fn left_at(&self, time_field: &Path, times: &Times) -> Option<Cow<'_, Self>> {
+        let slots: Vec<usize> = (0..self.paths().len()).filter(|slot| self.paths()[*slot] == *time_field).collect();
+        let TextOrder::Width(_) = times.order else { return Some(Cow::Borrowed(self)) };
+        if !self.slots().iter().any(|slot| slots.contains(slot)) {
+            return Some(Cow::Borrowed(self));
+        }
+        let left = times.left_of(self.root(), &slots)?;
+        Some(Cow::Owned(self.with_root(left)))
+    }
 }
 
 impl Times {
@@ -47,20 +61,44 @@ impl Times {
         match node {
             Node::All(parts) => parts.iter().all(|part| self.may_hold(part, slots)),
             Node::Any(parts) => parts.iter().any(|part| self.may_hold(part, slots)),
-            Node::Leaf(leaf) => !slots.contains(&leaf.on.slot) || self.may_have(leaf),
+            Node::Leaf(leaf) => !slots.contains(&leaf.on.slot) || self.may_have(leaf, leaf.wanted),
         }
     }
 
-    /// Whether a time may have the wanted result.
-    fn may_have(&self, leaf: &Leaf) -> bool {
-        let meant = |op: Comparison| if leaf.wanted { op } else { opposite(op) };
+    /// A part without the comparisons that hold for all times; `None` if it always holds.
+    fn left_of(&self, node: &Node, slots: &[usize]) -> Option<Node> {
+        match node {
+            Node::All(parts) => {
+                let left: Vec<Node> = parts.iter().filter_map(|part| self.left_of(part, slots)).collect();
+                (!left.is_empty()).then_some(Node::All(left))
+            }
+            Node::Any(parts) => {
+                parts.iter().map(|part| self.left_of(part, slots)).collect::<Option<_>>().map(Node::Any)
+            }
+            Node::Leaf(leaf) => (!(slots.contains(&leaf.on.slot) && self.must_have(leaf))).then(|| node.clone()),
+        }
+    }
+
+    /// Whether all times have the wanted result. Of a text each comparison is true or false, and never unknown.
+    fn must_have(&self, leaf: &Leaf) -> bool {
+        let is_understood = match &leaf.predicate {
+            Predicate::Compare { literal: Literal::Text(_), .. } => true,
+            Predicate::Matches { matcher, .. } => matcher.hint::<TimeHint>().is_some(),
+            _ => false,
+        };
+        is_understood && !self.may_have(leaf, !leaf.wanted)
+    }
+
+    /// Whether a time may have this result.
+    fn may_have(&self, leaf: &Leaf, wanted: bool) -> bool {
+        let meant = |op: Comparison| if wanted { op } else { opposite(op) };
         match &leaf.predicate {
             Predicate::Compare { op, literal: Literal::Text(text), .. } => self.has_text(meant(*op), text),
-            Predicate::In { list, .. } if leaf.wanted => list.iter().any(|literal| match literal {
+            Predicate::In { list, .. } if wanted => list.iter().any(|literal| match literal {
                 Literal::Text(text) => self.has_text(Comparison::Eq, text),
                 _ => true,
             }),
-            Predicate::Like { pattern, .. } if leaf.wanted => self.has_prefix(&pattern.prefix()),
+            Predicate::Like { pattern, .. } if wanted => self.has_prefix(&pattern.prefix()),
             Predicate::Matches { matcher, .. } => match matcher.hint::<TimeHint>() {
                 Some(hint) if !hint.is_of_texts || self.order.is_of_texts() => self.has_time(meant(hint.op), hint.time),
                 _ => true,
@@ -107,13 +145,13 @@ fn lies<T: PartialOrd + Copy>(op: Comparison, (first, last): (T, T), constant: T
 
 #[cfg(test)]
 mod tests {
-    use super::{TimeHint, Times};
+    use super::{Condition, Node, TimeHint, Times};
     use crate::event::TextOrder;
-    use crate::index::Condition;
     use crate::time;
     use checks::random::Random;
     use jird::Path;
     use jird::record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate};
+    use std::borrow::Cow;
 
     const OPS: [Comparison; 6] =
         [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le, Comparison::Gt, Comparison::Ge];
@@ -186,6 +224,52 @@ mod tests {
             found += u64::from(matches);
         }
         assert!(found > 2000 && left_out > 2000, "{found} {left_out}");
+    }
+
+    fn holds(node: &Node, fields: &[Field<'_>]) -> bool {
+        match node {
+            Node::All(parts) => parts.iter().all(|part| holds(part, fields)),
+            Node::Any(parts) => parts.iter().any(|part| holds(part, fields)),
+            Node::Leaf(leaf) => leaf.predicate.eval(fields, &mut Mismatches::default()) == Some(leaf.wanted),
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_condition_holds_for_the_same_times() {
+        let paths = [Path::default().key("@t"), Path::default().key("n")];
+        let (mut whole, mut shorter) = (0, 0);
+        for seed in 0..20_000 {
+            let mut random = Random::new(seed);
+            let width = [20, 22, 24, 30][random.below(4)];
+            let mut times: Vec<_> = (0..=random.below(3)).map(|_| any_time(&mut random, width)).collect();
+            times.sort_unstable();
+            let one = Predicate::Compare { slot: 1, op: OPS[random.below(6)], literal: Literal::Number("1".into()) };
+            let predicate = match (any_predicate(&mut random, width, 0), random.below(3)) {
+                (of_time, 0) => of_time,
+                (of_time, 1) => Predicate::And(vec![of_time, one]),
+                (of_time, _) => Predicate::Or(vec![of_time, one]),
+            };
+            let condition = Condition::new(&predicate, &paths);
+            let bounds = (times[0], times[times.len() - 1]);
+            let left = condition.left_at(&paths[0], &Times { bounds, order: TextOrder::Width(width) });
+            for (time, number) in times.iter().flat_map(|time| ["0", "1", "2", "null"].map(|number| (time, number))) {
+                let text = format!("\"{}\"", time::of_width(*time, width));
+                let fields = [Field::from_raw(&text), Field::from_raw(number)];
+                let is_left = left.as_deref().is_none_or(|left| holds(left.root(), &fields));
+                let is_so = holds(condition.root(), &fields);
+                assert_eq!(is_left, is_so, "seed {seed}: {predicate:?} {times:?} {number}");
+            }
+            whole += u32::from(left.is_none());
+            shorter += u32::from(left.is_some_and(|left| !left.slots().contains(&0)));
+            for order in [TextOrder::Dated, TextOrder::Unknown] {
+                let left = condition.left_at(&paths[0], &Times { bounds, order });
+                assert!(
+                    matches!(left, Some(Cow::Borrowed(_))),
+                    "only texts of one width are known to be true or false"
+                );
+            }
+        }
+        assert!(whole > 2000 && shorter > 1000, "{whole} {shorter}");
     }
 
     #[test]

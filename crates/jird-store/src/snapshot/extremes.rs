@@ -93,8 +93,8 @@ impl Text {
             }
             let Home::Span(span, block) = *home else { continue };
             let rows = usize::try_from(self.snapshot.0.spans[span].table().blocks[block].events).ok()?;
-
-            let cells = self.snapshot.0.spans[span].cells(block, 0..rows, std::slice::from_ref(path), None)?;
+            let paths = (std::slice::from_ref(path), 1);
+            let cells = self.snapshot.0.spans[span].cells(block, 0..rows, paths, None)?;
             let (numbers, _) = cells.numbers(0)?;
             let numbers = numbers.iter().flatten();
             let found = match extreme {

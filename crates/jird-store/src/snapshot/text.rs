@@ -20,8 +20,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// This many spans are asked for words.
-const WORDS_SPANS: usize = 4;
+/// This many spans are asked for few values.
+const FEW_SPANS: usize = 4;
 
 /// The events of a window of a snapshot: NDJSON in sections of blocks of whole lines, in order of time, then arrival.
 ///
@@ -241,17 +241,26 @@ impl Text {
     }
 
     /// The values at some paths of the events of a block that match, in parts one after the other, if columns have all of
-    /// them and decide the condition exactly. No document is read. `None` if lines must be read.
+    /// them and decide the condition exactly. No document is read. `None` if lines must be read. Those of the first `shown`
+    /// paths can be looked at; of the others only whether events [have some](Cells::has_some).
     ///
     /// # Panics
     /// If the block is one of another text.
-    pub fn read_cells(&self, id: BlockId, paths: &[Path], condition: Option<&Condition>) -> Option<Vec<Cells>> {
+    pub fn read_cells(
+        &self,
+        id: BlockId,
+        paths: &[Path],
+        shown: usize,
+        condition: Option<&Condition>,
+    ) -> Option<Vec<Cells>> {
         let pieces = &self.text_block(id).pieces;
         if pieces.windows(2).any(|pair| pair[0].last >= pair[1].first) {
             return None;
         }
         let cells = pieces.iter().map(|piece| match piece.home {
-            Home::Span(span, block) => self.snapshot.0.spans[span].cells(block, piece.rows.clone(), paths, condition),
+            Home::Span(span, block) => {
+                self.snapshot.0.spans[span].cells(block, piece.rows.clone(), (paths, shown), condition)
+            }
             Home::Recent(_) => None,
         });
         cells.collect()
@@ -373,17 +382,18 @@ impl Text {
         if cut > whole { cut.filter(|numbers| *numbers == Numbers::Integers) } else { whole }
     }
 
-    /// Whether this text has spans, and the newest of them have a column of [words](crate::column::ColumnType::Words) for a
-    /// path. Reads the tables of a few spans.
-    pub fn has_words(&self, path: &Path) -> bool {
+    /// Whether this text has spans, and the newest of them have few different values at a path: a column of
+    /// [words](crate::column::ColumnType::Words), or one of integers from 0 to 65,535. Others may have more. Reads the tables of
+    /// a few spans, and of their indexes the bounds of these integers.
+    pub fn has_few_values(&self, path: &Path) -> bool {
         let spans = &self.snapshot.0.spans;
         let newest = self.sections.iter().rev().flat_map(|section| section.units.iter().rev());
         let newest = newest.filter_map(|unit| match unit.home {
-            UnitHome::Span(span) => Some(spans[span].has_words(path)),
+            UnitHome::Span(span) => Some(spans[span].has_few_values(path)),
             UnitHome::Recent(_) => None,
         });
-        let mut newest = newest.take(WORDS_SPANS).peekable();
-        newest.peek().is_some() && newest.all(|has_words| has_words)
+        let mut newest = newest.take(FEW_SPANS).peekable();
+        newest.peek().is_some() && newest.all(|has_few| has_few)
     }
 
     /// The parts of a section, which is cut: blocks of spans, and events in the logs.

@@ -8,9 +8,10 @@ use crate::column::{ColumnType, Numbers};
 use crate::error::{Damage, Damages, Error};
 use crate::event::TextOrder;
 use crate::files::Input;
-use crate::index::{Answer, BlockRange, Condition, FieldKinds, SpanIndex};
+use crate::index::{Answer, BlockRange, Condition, FieldKinds, SpanIndex, Times};
 use crate::manifest::{Folder, SpanEntry};
 use crate::settings::Compression;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
@@ -105,6 +106,15 @@ impl SpanFile {
             TextOrder::Width(width) if self.time_field.as_ref() == Some(path) => Some(width),
             _ => None,
         }
+    }
+
+    /// What is left of a condition to ask of the events of a block, all of which lie between two times; `None` if nothing is.
+    pub(super) fn left<'c>(&self, block: usize, condition: &'c Condition) -> Option<Cow<'c, Condition>> {
+        let (Some(time_field), entry) = (&self.time_field, &self.table().blocks[block]) else {
+            return Some(Cow::Borrowed(condition));
+        };
+        let bounds = (entry.first.time, entry.last.time);
+        condition.left_at(time_field, &Times { bounds, order: self.entry.order })
     }
 
     /// The fields that are columns.
@@ -213,9 +223,19 @@ impl SpanFile {
         table.blocks[block].facts.get(column)?.numbers()
     }
 
-    /// Whether a path has a column of words.
-    pub(crate) fn has_words(&self, path: &jird::Path) -> bool {
-        self.table().columns.iter().any(|(other, kind)| other == path && *kind == ColumnType::Words)
+    /// Whether a path has a column of words, or one of small integers.
+    pub(crate) fn has_few_values(&self, path: &jird::Path) -> bool {
+        let has_words = |(other, kind): &(jird::Path, ColumnType)| other == path && *kind == ColumnType::Words;
+        self.table().columns.iter().any(has_words) || self.has_small_integers(path)
+    }
+
+    fn has_small_integers(&self, path: &jird::Path) -> bool {
+        let [mut least, mut greatest] = [Vec::new(), Vec::new()];
+        jird::Number::new("0").into_iter().for_each(|zero| zero.order_key(&mut least));
+        jird::Number::new("65535").into_iter().for_each(|number| number.order_key(&mut greatest));
+        let is_small = |[from, to]: [Vec<u8>; 2]| least <= from && to <= greatest;
+        self.numbers(path) == Some(Numbers::Integers)
+            && self.block_ranges(path).is_some_and(|ranges| ranges.into_iter().flatten().all(is_small))
     }
 
     /// The kinds of values at a path, block by block.

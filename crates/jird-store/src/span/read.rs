@@ -45,6 +45,8 @@ impl SpanFile {
         fields: Option<&Fields>,
         condition: Option<&Condition>,
     ) -> Option<Columns> {
+        let condition = condition.and_then(|condition| self.left(block, condition));
+        let condition = condition.as_deref();
         let is_column = |path: &Path| self.column(block, path).is_some();
         let decides = |condition: &Condition| {
             condition.slots().iter().any(|slot| condition.paths().get(*slot).is_some_and(is_column))
@@ -53,24 +55,29 @@ impl SpanFile {
         if !(condition.is_some_and(decides) || fields.is_some_and(answers)) {
             return None;
         }
-        self.read_columns(block, condition, fields.map_or(&[], Fields::paths))
+        self.read_columns(block, condition, fields.into_iter().flat_map(Fields::paths))
     }
 
-    /// The cells at some paths, in those of the `rows` of a block that match. `None` if columns do not know them, or not
-    /// exactly which rows match, or if they cannot be read, which is noted.
+    /// The cells at some paths, the first `shown` of which can be looked at, in those of the `rows` of a block that match.
+    /// `None` if columns do not know them, or not exactly which rows match, or if they cannot be read, which is noted.
     pub(crate) fn cells(
         &self,
         block: usize,
         rows: Range<usize>,
-        paths: &[Path],
+        (paths, shown): (&[Path], usize),
         condition: Option<&Condition>,
     ) -> Option<Cells> {
+        let condition = condition.and_then(|condition| self.left(block, condition));
+        let condition = condition.as_deref();
         let is_known = |path: &Path| self.column(block, path).is_some_and(|(_, facts)| facts.text_of_null().is_some());
         let is_decided = condition.is_none_or(|condition| is_exact(condition, |path| self.column(block, path)));
         (is_decided && paths.iter().all(is_known)).then_some(())?;
-        let columns = self.read_columns(block, condition, paths)?;
+        // All events have a time, whether it is read or not.
+        let is_read = |(number, path): &(usize, &Path)| *number < shown || self.time_width(path).is_none();
+        let read = paths.iter().enumerate().filter(is_read).map(|(_, path)| path);
+        let columns = self.read_columns(block, condition, read)?;
         let kept = condition.and_then(|condition| columns.decide(condition));
-        Cells::new(columns, paths, rows, kept)
+        Cells::new(columns, (paths, shown), rows, kept)
     }
 
     /// The type of a path's column in a block, and what it shows. The column `time` may stand for the time field.
@@ -89,14 +96,25 @@ impl SpanFile {
     }
 
     /// Reads the columns of a condition and of some paths. `None` if they cannot be read, which is noted.
-    fn read_columns(&self, block: usize, condition: Option<&Condition>, paths: &[Path]) -> Option<Columns> {
+    fn read_columns<'p>(
+        &self,
+        block: usize,
+        condition: Option<&'p Condition>,
+        paths: impl Iterator<Item = &'p Path>,
+    ) -> Option<Columns> {
         self.table().blocks[block].sums?;
-        let slots = condition.into_iter().flat_map(Condition::paths);
+        let slots = condition.map(Condition::slots).unwrap_or_default();
+        let slots =
+            condition.into_iter().flat_map(|condition| slots.iter().filter_map(|slot| condition.paths().get(*slot)));
         let mut looked_at: Vec<&Path> = Vec::new();
         for path in slots.chain(paths) {
             if !looked_at.contains(&path) {
                 looked_at.push(path);
             }
+        }
+        if looked_at.is_empty() {
+            let rows = usize::try_from(self.table().blocks[block].events).ok()?;
+            return Some(Columns::new(rows, []));
         }
         self.columns_of(block, &looked_at).map_err(|fault| self.note_columns(block, &fault)).ok()
     }

@@ -67,7 +67,7 @@ fn cells(text: &Text, paths: &[Path], predicate: Option<&Predicate>) -> (Vec<Vec
     let condition = predicate.map(|predicate| Condition::new(predicate, &all));
     let (mut found, mut by_cells) = (Vec::new(), 0);
     for block in text.blocks() {
-        let Some(parts) = text.read_cells(block, paths, condition.as_ref()) else {
+        let Some(parts) = text.read_cells(block, paths, paths.len(), condition.as_ref()) else {
             documents(text, block, paths, predicate, &mut found);
             continue;
         };

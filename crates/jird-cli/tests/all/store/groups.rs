@@ -1,12 +1,12 @@
-//! Groups by texts that are few: by their codes, and still as those of a file.
+//! Groups by few texts, by their codes, and by small integers; and still as those of a file.
 
 use super::fine;
 use crate::folder::Folder;
 use jird_store::{Store, Sync, WriterOptions};
 use std::fmt::Write;
 
-/// A level that is missing, null, spelled with an escape or new in some events; an application; now and then a number in
-/// place of either.
+/// A level that is missing, null, spelled with an escape or new in some events; an application; a status that is missing or
+/// null in some; now and then a number in place of a level, and a text or a decimal in place of a status.
 fn events(count: u32, has_numbers: bool) -> String {
     let mut text = String::new();
     for number in 0..count {
@@ -19,8 +19,15 @@ fn events(count: u32, has_numbers: bool) -> String {
             11 if has_numbers => format!(",\"l\":{}.0", number % 3),
             rest => format!(",\"l\":{:?}", ["Debug", "Error", "Zoë \"x\"", ""][rest as usize % 4]),
         };
+        let status = match number % 103 {
+            7 => String::new(),
+            8 => ",\"s\":null".to_owned(),
+            9 if has_numbers => format!(",\"s\":{}", ["\"none\"", "200.5", "2e2"][number as usize % 3]),
+            rest => format!(",\"s\":{}", [200, 0, 404, 65535, 500][rest as usize % 5]),
+        };
         let app = ["Web", "Batch", "Mail"][number as usize / 50 % 3];
-        let _ = writeln!(text, "{{\"@t\":{time:?}{level},\"n\":{}.5,\"p\":{{\"a\":\"{app}\"}}}}", number % 1000);
+        let _ =
+            writeln!(text, "{{\"@t\":{time:?}{level}{status},\"n\":{}.5,\"p\":{{\"a\":\"{app}\"}}}}", number % 1000);
     }
     text
 }
@@ -46,6 +53,14 @@ fn groups_by_codes_are_those_of_the_texts() {
         ("select p.a, l, stddev(n) as s, approx_percentile_cont(n, 0.95) as p group by p.a, l", true),
         ("select p.a, count(l) as c group by p.a", true),
         ("select a.l, count(*) as c from (select l, n from stream where n < 700) a group by a.l", true),
+        ("select s, count(*) as c group by s", true),
+        ("select l, s, p.a, count(*) as c, sum(n) as m, min(s + n) as o group by l, s, p.a", false),
+        ("select s, l, p.a, count(*) as c, sum(n) as m group by s, l, p.a having c > 3", true),
+        ("select distinct s from stream where n > 10", true),
+        ("select s, count(*) as c where s > 200 or n < 3 group by s", true),
+        ("select s, count(*) as c where s + n > 200 group by s", false),
+        ("select s + 1 as t, count(*) as c group by t", false),
+        ("select sum(s) as t, count(distinct s) as d from stream", true),
         ("select l, count(*) as c where n + 1 > 100 group by l", false),
         ("select l, min(l) as m group by l", false),
         // The scan computes with the texts.
@@ -73,30 +88,41 @@ fn groups_by_codes_are_those_of_the_texts() {
             }
             let (plan, said, code) = folder.query(&[&format!("explain {sql}"), "--store", "log"], b"");
             assert_eq!(code, 0, "{said}");
-            // A field with numbers among its texts has no column of words.
+            // A field with values of other kinds has no such column.
             assert!(has_numbers || plan.contains("GroupByCodes") == has_codes, "{sql}: {plan}");
         }
     }
 }
 
 #[test]
-fn texts_in_logs_get_codes_too() {
+fn values_in_logs_have_groups_too() {
     let folder = stored("codes-in-log", events(20_000, false));
     let store = Store::open(&folder.0.join("log")).unwrap();
     let writer = store.writer(&WriterOptions { sync: Sync::None, seal_bytes: 1 << 20 }).unwrap();
     let mut all = folder.text("a.ndjson");
     for number in 0..900 {
-        let event = format!("{{\"@t\":\"2024-04-06T00:00:00Z\",\"l\":\"of log {}\",\"n\":{number}}}", number % 300);
+        let status = [1_i64 << 52, -1, 0, 70_000, i64::from(i32::MIN)][number as usize % 5];
+        let event = format!(
+            "{{\"@t\":\"2024-04-06T00:00:00Z\",\"l\":\"of log {}\",\"s\":{status},\"n\":{number}}}",
+            number % 300
+        );
         writer.append_event(event.as_bytes()).unwrap();
         all.push_str(&event);
         all.push('\n');
     }
     writer.finish().unwrap();
     let folder = folder.with("all.ndjson", all);
-    let sql = "select l, p.a, count(*) as c, sum(n) as s group by l, p.a order by l, p.a";
-    let (of_file, _, _) = folder.query(&[sql, "all.ndjson"], b"");
-    let (out, said, code) = folder.query(&[sql, "--store", "log"], b"");
-    assert_eq!((out, code), (of_file, 0), "{said}");
+    for sql in [
+        "select l, p.a, count(*) as c, sum(n) as m group by l, p.a order by l, p.a",
+        "select s, count(*) as c, sum(n) as m group by s order by s",
+        "select l, s, count(*) as c group by l, s order by l, s",
+    ] {
+        let (of_file, _, _) = folder.query(&[sql, "all.ndjson"], b"");
+        let (out, said, code) = folder.query(&[sql, "--store", "log"], b"");
+        assert_eq!((out, code), (of_file, 0), "{sql}: {said}");
+        let (plan, _, _) = folder.query(&[&format!("explain {sql}"), "--store", "log"], b"");
+        assert!(plan.contains("GroupByCodes"), "{sql}: {plan}");
+    }
 }
 
 /// Texts that are few in the newest spans, and many before: with little memory they are put aside, as those of a file.
