@@ -106,6 +106,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     outcome.unwrap_or_else(|error| Outcome::of_error(&error)).code()
 }
 
+/// Forces the instruction set that the environment variable `JIRD_KERNEL` names, if it is set, as [`run`] does.
+///
+/// # Errors
+/// If the name is unknown, this CPU cannot run it, or another one was forced before.
+pub fn force_kernel() -> anyhow::Result<()> {
+    args::kernel()
+}
+
 /// Silences panics that the Parquet reader raises on damaged files. They are caught, and the user gets an error
 /// instead.
 #[cfg(feature = "convert")]

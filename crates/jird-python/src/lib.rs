@@ -90,6 +90,7 @@ mod _jird {
                 "jird cannot be imported into a sub-interpreter, only into the main interpreter",
             ));
         }
+        jird_cli::force_kernel().map_err(|error| PyImportError::new_err(format!("{error:#}")))?;
         crate::forked::watch(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("kernel", jird::hooks::Kernel::best().name())?;

@@ -234,3 +234,14 @@ def test_an_import_is_quick_and_loads_little():
     code = "import sys, jird; print(sorted(name for name in sys.modules if name in {'uuid', 'dataclasses', 'numpy', 'decimal'}))"
     shown = subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}; {code}"], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_the_environment_names_the_kernel():
+    code = "import jird; print(jird.kernel, jird.loads('[1]'), jird.dumps(['a' * 99]) == b'[\"' + b'a' * 99 + b'\"]')"
+    for name in ("portable", jird.kernel):
+        environment = {**os.environ, "JIRD_KERNEL": name}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        assert done.stdout == f"{name} [1] True\n", done.stderr
+    environment = {**os.environ, "JIRD_KERNEL": "mmx"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert "ImportError: JIRD_KERNEL: " in done.stderr and "mmx" in done.stderr
