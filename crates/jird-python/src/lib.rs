@@ -54,10 +54,15 @@ mod _jird {
     use crate::database::{Frames, frame_of, write_databases};
     #[pymodule_export]
     use crate::document::{Document, Iter, Partial, parse};
+    use crate::dumps::{Dumps, Encode};
     #[pymodule_export]
     use crate::dumps::{Fragment, PyEncoder, dumps};
+    use crate::loads::{Decode, Loads};
     #[pymodule_export]
     use crate::loads::{Decoder, loads};
+    use crate::raw::entry::install;
+    #[cfg(debug_assertions)]
+    use crate::raw::entry::{Arguments, Entry, Wrapped};
     #[pymodule_export]
     use crate::scan::{Query, Scan, ScanIter};
     #[pymodule_export]
@@ -83,6 +88,22 @@ mod _jird {
         panic!("{words}");
     }
 
+    /// The same, of an argument without a name.
+    #[cfg(debug_assertions)]
+    struct Panic;
+
+    #[cfg(debug_assertions)]
+    static PANIC: Wrapped = Wrapped::new();
+
+    #[cfg(debug_assertions)]
+    impl Entry for Panic {
+        const WRAPPED: &'static Wrapped = &PANIC;
+
+        fn call<'py>(_: &Bound<'py, PyAny>, arguments: Arguments<'_, 'py>) -> Option<Bound<'py, PyAny>> {
+            panic!("{}", *arguments.only()?)
+        }
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         if !crate::raw::interpreter::is_main(module.py()) {
@@ -98,6 +119,12 @@ mod _jird {
         module.add("PanicException", module.py().get_type::<PanicException>())?;
         module.add("END", crate::database::END)?;
         module.add("ABANDONED", crate::database::ABANDONED)?;
+        #[cfg(debug_assertions)]
+        install::<Panic>(module, c"_panic")?;
+        install::<Loads>(module, c"loads")?;
+        install::<Dumps>(module, c"dumps")?;
+        install::<Decode>(&module.getattr("Decoder")?, c"decode")?;
+        install::<Encode>(&module.getattr("Encoder")?, c"encode")?;
         for (name, bit) in crate::dumps::OPTIONS {
             module.add(name, bit)?;
         }

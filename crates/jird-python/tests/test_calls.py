@@ -29,12 +29,12 @@ checked_mul chunks collect contains copied copy_from_slice descendants div_eucli
 first_chunk_mut floor_char_boundary fold for_each get get_or_insert_with id into into_iter into_refusal is_ascii is_ascii_digit is_empty is_err is_finite is_integer is_null is_ok is_ok_and is_some is_some_and iter join
 cmp kind last_chunk locate machine_number map map_err map_or map_or_else max min names offset ok ok_or ok_or_else or_else parse pointer powi raw read clear is_multiple_of
 read_volatile rem_euclid replace reverse rotate_left saturating_sub set sort_unstable split_at split_at_checked split_first split_first_chunk split_once starts_with str_in
-text then then_some to_be_bytes to_le_bytes to_ne_bytes trim_end_matches to_owned to_string try_fold unsigned_abs unwrap_or unwrap_or_default unwrap_or_else walk wrapping_add wrapping_mul write
+text then then_some cloned downcast_ref into_raw to_string_lossy to_be_bytes to_le_bytes to_ne_bytes trim_end_matches to_owned to_string try_fold unsigned_abs unwrap_or unwrap_or_default unwrap_or_else walk wrapping_add wrapping_mul write
 write_bytes write_copy_of_slice zip
 as_deref checked_add count filter_map position resize resize_with take_while to_digit trailing_zeros truncate try_for_each wrapping_sub
 """.split())
 RUST_TYPES = set("""
-Box Cell ManuallyDrop MaybeUninit NonNull String UnsafeCell Vec mem ptr slice str thread libc core std ffi f32 f64 i8 i16 i32 i64 u8 u16 u32 u64
+Box CString Cell ManuallyDrop MaybeUninit NonNull String UnsafeCell Vec mem ptr slice str thread libc core std ffi f32 f64 i8 i16 i32 i64 u8 u16 u32 u64
 u128 usize char Self
 HashMap i128
 """.split())

@@ -284,6 +284,8 @@ def test_a_panic_is_a_runtime_error():
         pytest.skip("a build without debug assertions has no function that panics")
     with pytest.raises(RuntimeError, match=r"^index 7 \(this is a bug of jird: please report it\)$"):
         panic("index 7")
+    with pytest.raises(RuntimeError, match=r"^index 8 \(this is a bug of jird: please report it\)$"):
+        panic(words="index 8")
     # Also if it comes back through the module's code, once or twice.
     with pytest.raises(RuntimeError, match=r"^inner \(this is a bug of jird: please report it\)$"):
         jird.dumps([object()], default=lambda _: jird.dumps(object(), default=lambda _: panic("inner")))

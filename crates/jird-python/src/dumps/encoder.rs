@@ -1,5 +1,7 @@
 //! An encoder whose `default` and options are given once.
 
+use crate::raw::entry::{Arguments, Entry, Wrapped};
+use crate::raw::make::NewObject;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -30,6 +32,27 @@ impl Encoder {
     #[pyo3(signature = (obj, /))]
     fn encode<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = obj.py();
-        super::write(obj, self.default.as_ref().map(|default| default.bind(py).clone()), self.option)
+        self.text(obj).ok_or_else(|| PyErr::fetch(py))
+    }
+}
+
+impl Encoder {
+    /// The text of a value. `None` with Python's exception set.
+    fn text<'py>(&self, obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
+        super::write(obj, self.default.as_ref().map(|default| default.bind(obj.py()).clone()), self.option)
+    }
+}
+
+/// [`Encoder::encode`]
+pub(crate) struct Encode;
+
+static WRAPPED: Wrapped = Wrapped::new();
+
+impl Entry for Encode {
+    const WRAPPED: &'static Wrapped = &WRAPPED;
+
+    fn call<'py>(encoder: &Bound<'py, PyAny>, arguments: Arguments<'_, 'py>) -> NewObject<'py> {
+        let (encoder, object) = (encoder.cast::<Encoder>().ok()?, arguments.only()?);
+        encoder.get().text(&object).map(Bound::into_any)
     }
 }

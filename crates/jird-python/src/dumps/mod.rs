@@ -20,11 +20,14 @@ mod numpy;
 mod other;
 mod time;
 
-pub(crate) use encoder::Encoder as PyEncoder;
+pub(crate) use encoder::{Encode, Encoder as PyEncoder};
 pub(crate) use fragment::Fragment;
 
 use crate::error;
 use crate::raw::encode::{Encoder, Failure, Refusal, Settings, TimeForm};
+use crate::raw::entry::{Arguments, Entry, Wrapped};
+use crate::raw::make::NewObject;
+use pyo3::Borrowed;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
 
@@ -78,8 +81,28 @@ pub(crate) fn dumps<'py>(
     default: Option<Bound<'py, PyAny>>,
     option: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let options = given_options(obj.py(), option)?;
-    write(obj, default, options)
+    let py = obj.py();
+    let options = given_options(py, option)?;
+    write(obj, default, options).ok_or_else(|| PyErr::fetch(py))
+}
+
+/// [`dumps`] without names of arguments.
+pub(crate) struct Dumps;
+
+static WRAPPED: Wrapped = Wrapped::new();
+
+impl Entry for Dumps {
+    const WRAPPED: &'static Wrapped = &WRAPPED;
+
+    fn call<'py>(_: &Bound<'py, PyAny>, arguments: Arguments<'_, 'py>) -> NewObject<'py> {
+        let object = arguments.get(0).filter(|_| arguments.len() <= 3)?;
+        let options = match arguments.some(2) {
+            Some(bits) => options(&bits)?,
+            None => 0,
+        };
+        let default = arguments.some(1).map(Borrowed::to_owned);
+        write(&object, default, options).map(Bound::into_any)
+    }
 }
 
 /// The bits of options that were given.
@@ -90,11 +113,12 @@ fn given_options(py: Python<'_>, option: Option<&Bound<'_, PyAny>>) -> PyResult<
     }
 }
 
+/// The text of a value. `None` with Python's exception set.
 fn write<'py>(
     obj: &Bound<'py, PyAny>,
     default: Option<Bound<'py, PyAny>>,
     options: u32,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> Option<Bound<'py, PyBytes>> {
     let has = |option| options & option != 0;
     let times = TimeForm { has_micros: !has(OMIT_MICROSECONDS), is_utc: has(NAIVE_UTC), has_z: has(UTC_Z) };
     let settings = Settings {
@@ -111,7 +135,9 @@ fn write<'py>(
         default,
         answers: 0,
     };
-    Encoder::text(obj, settings, has(APPEND_NEWLINE)).map_err(|failure| raised(obj.py(), failure))
+    Encoder::text(obj, settings, has(APPEND_NEWLINE))
+        .map_err(|failure| raised(obj.py(), failure).restore(obj.py()))
+        .ok()
 }
 
 /// The text that `dumps` writes without options.

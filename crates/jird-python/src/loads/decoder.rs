@@ -1,7 +1,10 @@
 //! A decoder of texts to values of one type, which is looked up once.
 
 use super::typed::Functions;
-use super::{Typed, read};
+use super::{Typed, read, read_text};
+use crate::raw::entry::{Arguments, Entry, Wrapped};
+use crate::raw::make::NewObject;
+use crate::raw::text::bytes_of;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
@@ -66,5 +69,19 @@ impl Decoder {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("jird.Decoder({})", self.r#type.bind(py).repr()?))
+    }
+}
+
+/// [`Decoder::decode`]
+pub(crate) struct Decode;
+
+static WRAPPED: Wrapped = Wrapped::new();
+
+impl Entry for Decode {
+    const WRAPPED: &'static Wrapped = &WRAPPED;
+
+    fn call<'py>(decoder: &Bound<'py, PyAny>, arguments: Arguments<'_, 'py>) -> NewObject<'py> {
+        let (decoder, data) = (decoder.cast::<Decoder>().ok()?, arguments.only()?);
+        read_text(data.py(), bytes_of(&data)?, decoder.get().typed.as_ref())
     }
 }

@@ -21,13 +21,15 @@ mod typed;
 
 pub(crate) use crate::raw::make::Keeps;
 pub(crate) use build::{Builder, Making, Reader};
-pub(crate) use decoder::Decoder;
+pub(crate) use decoder::{Decode, Decoder};
 pub(crate) use hooked::{HookedReader, Hooks};
 pub(crate) use typed::Typed;
 
 use crate::error;
+use crate::raw::entry::{Arguments, Entry, Wrapped};
+use crate::raw::make::NewObject;
 use crate::raw::spare::Spare;
-use crate::raw::text::Text;
+use crate::raw::text::{Text, bytes_of};
 use core::num::NonZero;
 use jird::{Parser, Value};
 use pyo3::prelude::*;
@@ -70,37 +72,58 @@ pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, Py
     read(data, typed.as_ref())
 }
 
-/// The value of a text, of a type if one is wanted.
-#[inline]
-fn read<'py>(data: &Bound<'py, PyAny>, typed: Option<&Typed>) -> PyResult<Bound<'py, PyAny>> {
-    let py = data.py();
-    let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
-    let bytes = text.bytes();
-    let made = with_reader(py, |Reader { making, .. }| match typed {
-        Some(typed) => typed.direct(py, bytes, making),
-        None if bytes.len() <= SMALL_MAX => small::read(py, bytes, making),
-        None => None,
-    });
-    match made {
-        Some(made) => Ok(made),
-        None => read_by_tape(py, bytes, typed),
+/// [`loads`] with a text alone.
+pub(crate) struct Loads;
+
+static WRAPPED: Wrapped = Wrapped::new();
+
+impl Entry for Loads {
+    const WRAPPED: &'static Wrapped = &WRAPPED;
+
+    fn call<'py>(_: &Bound<'py, PyAny>, arguments: Arguments<'_, 'py>) -> NewObject<'py> {
+        let data = arguments.only()?;
+        read_text(data.py(), bytes_of(&data)?, None)
     }
 }
 
-/// The same for texts that are not read in one pass, unless Python's exception is set.
-#[inline(never)]
-fn read_by_tape<'py>(py: Python<'py>, bytes: &[u8], typed: Option<&Typed>) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(raised) = PyErr::take(py) {
-        return Err(raised);
+/// The value of a text, of a type if one is wanted.
+fn read<'py>(data: &Bound<'py, PyAny>, typed: Option<&Typed>) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
+    read_text(py, text.bytes(), typed).ok_or_else(|| PyErr::fetch(py))
+}
+
+/// The same of bytes that do not change. `None` with Python's exception set.
+#[inline(always)]
+fn read_text<'py>(py: Python<'py>, bytes: &[u8], typed: Option<&Typed>) -> NewObject<'py> {
+    // Not by `with_reader`, so that the compiler puts all of it into the entries.
+    let mut reader = SPARE.take(py).unwrap_or_default();
+    let made = match typed {
+        Some(typed) => typed.direct(py, bytes, &mut reader.making),
+        None if bytes.len() <= SMALL_MAX => small::read(py, bytes, &mut reader.making),
+        None => None,
+    };
+    SPARE.put(py, reader);
+    match made {
+        Some(made) => Some(made),
+        // An entry of Python has not told PyO3 that this thread is attached.
+        None if !PyErr::occurred(py) => Python::attach(|_| read_by_tape(py, bytes, typed)),
+        None => None,
     }
-    with_parser(py, bytes.len(), |parser, making| {
+}
+
+/// The same for texts that are not read in one pass.
+#[inline(never)]
+fn read_by_tape<'py>(py: Python<'py>, bytes: &[u8], typed: Option<&Typed>) -> NewObject<'py> {
+    let made = with_parser(py, bytes.len(), |parser, making| {
         let root = parse(py, parser, bytes)?;
         let builder = Builder::new(py, bytes, making, Keeps::Last);
         match typed {
             Some(typed) => typed.decode(builder, root),
             None => builder.root(root),
         }
-    })
+    });
+    made.map_err(|error| error.restore(py)).ok()
 }
 
 /// Calls `read` with a parser for a text of `len` bytes.

@@ -36,12 +36,15 @@ const PARTS_MAX: usize = 1 << 17;
 pub(super) type SmallResult<'py> = Option<Bound<'py, PyAny>>;
 
 /// The value of a text; `None` if the engine must read it, unless Python's exception is set.
-#[inline]
+#[inline(always)]
 pub(super) fn read<'py>(py: Python<'py>, text: &[u8], making: &mut Making) -> SmallResult<'py> {
     let Making { keys, parts, .. } = making;
     let mut reader = SmallReader { py, text, at: 0, depth: 0, keys, parts };
     let made = reader.document();
-    reader.ended_with(made)
+    if made.is_none() {
+        reader.parts.release();
+    }
+    made
 }
 
 pub(super) struct SmallReader<'t, 'py> {
@@ -74,7 +77,7 @@ impl Parts {
 }
 
 impl<'py> SmallReader<'_, 'py> {
-    /// The result of a text.
+    /// The result of a text of any length.
     #[inline(always)]
     pub(super) fn ended_with(self, made: SmallResult<'py>) -> SmallResult<'py> {
         if made.is_none() || self.parts.elements.capacity() > PARTS_MAX || self.parts.members.capacity() > PARTS_MAX {
@@ -83,6 +86,7 @@ impl<'py> SmallReader<'_, 'py> {
         made
     }
 
+    #[inline(always)]
     fn document(&mut self) -> SmallResult<'py> {
         let first = self.next();
         let value = self.value(first)?;
@@ -224,28 +228,36 @@ impl<'py> SmallReader<'_, 'py> {
     }
 
     /// The object whose bracket was taken.
+    #[inline(always)]
     fn object(&mut self) -> SmallResult<'py> {
+        match self.next() {
+            b'}' => make::empty_dict(self.py),
+            first => self.members(first),
+        }
+    }
+
+    /// The object whose first member begins with this byte, which was taken.
+    #[inline(never)]
+    fn members(&mut self, first: u8) -> SmallResult<'py> {
         self.open()?;
         let from = self.parts.members.len();
-        let mut next = self.next();
-        if next != b'}' {
-            loop {
-                if next != b'"' {
-                    return None;
-                }
-                let (start, end) = self.string()?;
-                let key = self.keys.key_of(self.py, &self.text[start..end]).ok()??;
-                if self.next() != b':' {
-                    return None;
-                }
-                let first = self.next();
-                let value = self.value(first)?;
-                self.parts.members.push(Member::new(key, value));
-                match self.next() {
-                    b',' => next = self.next(),
-                    b'}' => break,
-                    _ => return None,
-                }
+        let mut next = first;
+        loop {
+            if next != b'"' {
+                return None;
+            }
+            let (start, end) = self.string()?;
+            let key = self.keys.key_of(self.py, &self.text[start..end]).ok()??;
+            if self.next() != b':' {
+                return None;
+            }
+            let first = self.next();
+            let value = self.value(first)?;
+            self.parts.members.push(Member::new(key, value));
+            match self.next() {
+                b',' => next = self.next(),
+                b'}' => break,
+                _ => return None,
             }
         }
         self.depth -= 1;
@@ -253,19 +265,27 @@ impl<'py> SmallReader<'_, 'py> {
     }
 
     /// The array whose bracket was taken.
+    #[inline(always)]
     fn array(&mut self) -> SmallResult<'py> {
+        match self.next() {
+            b']' => make::empty_list(self.py),
+            first => self.elements(first),
+        }
+    }
+
+    /// The array whose first element begins with this byte, which was taken.
+    #[inline(never)]
+    fn elements(&mut self, first: u8) -> SmallResult<'py> {
         self.open()?;
         let from = self.parts.elements.len();
-        let mut next = self.next();
-        if next != b']' {
-            loop {
-                let element = self.value(next)?;
-                self.parts.elements.push(element.unbind());
-                match self.next() {
-                    b',' => next = self.next(),
-                    b']' => break,
-                    _ => return None,
-                }
+        let mut next = first;
+        loop {
+            let element = self.value(next)?;
+            self.parts.elements.push(element.unbind());
+            match self.next() {
+                b',' => next = self.next(),
+                b']' => break,
+                _ => return None,
             }
         }
         self.depth -= 1;

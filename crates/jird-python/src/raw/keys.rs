@@ -116,8 +116,10 @@ impl Values {
                     return None;
                 }
                 let made = make::ascii(py, bytes);
-                if let Some(made) = &made {
-                    *slot = Some(made.clone().unbind());
+                if let Some(made) = &made
+                    && let Some(old) = slot.replace(made.clone().unbind())
+                {
+                    old.drop_ref(py);
                 }
                 Some(made)
             }
@@ -143,7 +145,9 @@ fn new_key<'py>(py: Python<'py>, text: &str, slot: &mut Option<Slot>) -> Option<
     if !text.is_ascii() && !asks_utf8(&made.key) {
         return Some(made);
     }
-    *slot = Some(Slot { key: made.key.clone().unbind(), hash: made.hash });
+    if let Some(old) = slot.replace(Slot { key: made.key.clone().unbind(), hash: made.hash }) {
+        old.key.drop_ref(py);
+    }
     Some(made)
 }
 

@@ -300,6 +300,18 @@ pub(crate) fn list(py: Python<'_>, elements: impl ExactSizeIterator<Item = Py<Py
     Some(list.finish())
 }
 
+/// A dict without members.
+#[inline(always)]
+pub(crate) fn empty_dict(py: Python<'_>) -> NewObject<'_> {
+    Dict::new(py, 0).map(Dict::finish)
+}
+
+/// A list without elements.
+#[inline(always)]
+pub(crate) fn empty_list(py: Python<'_>) -> NewObject<'_> {
+    List::new(py, 0).map(List::finish)
+}
+
 impl<'py> Dict<'py> {
     /// An empty dict with room for `len` items.
     #[inline(always)]

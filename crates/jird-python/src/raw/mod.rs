@@ -5,6 +5,7 @@
 //! Each function that makes an object returns `None` after an error, with Python's exception set.
 //!
 //! ```text
+//! entry    functions that Python calls without PyO3's wrapper
 //! arrow    streams of Arrow batches that others make
 //! make     strings, numbers, lists and dicts
 //! keys     caches of strings
@@ -29,6 +30,7 @@ pub(crate) mod arrow;
 pub(crate) mod collect;
 pub(crate) mod document_text;
 pub(crate) mod encode;
+pub(crate) mod entry;
 pub(crate) mod interpreter;
 pub(crate) mod keys;
 pub(crate) mod make;

@@ -1,7 +1,9 @@
 //! The bytes of what was passed as a text.
 
+use super::encode::text_of;
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
+use core::slice;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -51,6 +53,23 @@ impl<'py> Text<'py> {
         match self {
             Self::Bytes(bytes) => bytes.as_bytes(),
             Self::Str(text) => text.to_str().map_or(&[], str::as_bytes),
+        }
+    }
+}
+
+/// The bytes of a `bytes` or a `str`; `None` of anything else, and of a `str` with surrogates.
+#[inline(always)]
+pub(crate) fn bytes_of<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a [u8]> {
+    let object = object.as_ptr();
+    // SAFETY: the object lives as long as the reference, and is a `bytes` where it is read as one, or a `str`. Neither changes.
+    unsafe {
+        if ffi::PyBytes_Check(object) != 0 {
+            let (data, len) = (ffi::PyBytes_AS_STRING(object), ffi::Py_SIZE(object));
+            Some(slice::from_raw_parts(data.cast(), len as usize))
+        } else if ffi::PyUnicode_Check(object) != 0 {
+            text_of(object).map(str::as_bytes)
+        } else {
+            None
         }
     }
 }

@@ -28,6 +28,7 @@ mod simple;
 mod walk;
 
 pub(crate) use encoder::Encoder;
+pub(super) use scalar::text_of;
 pub(crate) use simple::Simple;
 
 use pyo3::prelude::*;

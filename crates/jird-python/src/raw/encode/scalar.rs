@@ -138,7 +138,7 @@ pub(super) unsafe fn small_int(object: *mut PyObject) -> Option<i64> {
 /// # Safety
 /// `object` is a `str`, which lives as long as the result is used.
 #[inline(always)]
-pub(super) unsafe fn text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
+pub(in crate::raw) unsafe fn text_of<'a>(object: *mut PyObject) -> Option<&'a str> {
     // SAFETY: it is a `str`. If it is compact and ASCII, its data are as many bytes as it has characters, and otherwise
     // Python says where its UTF-8 is and how long. Neither changes as long as the object lives.
     unsafe {
