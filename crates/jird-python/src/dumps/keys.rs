@@ -24,7 +24,7 @@ pub(super) fn write<'py>(encoder: &mut Encoder<'_, 'py>, dict: &Bound<'py, PyDic
             encoder.key(utf8(text)?);
         } else if let Some(int) = int {
             encoder.int_key(int);
-        } else {
+        } else if !(texts && encoder.uuid_key(key)) {
             match text_of(encoder, key, texts)? {
                 KeyText::Short(text) => encoder.short_key(&text),
                 KeyText::Long(text) => encoder.key(&text),
@@ -112,7 +112,7 @@ fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a str, Failure> {
 }
 
 /// What a key that is not a string is written as, if such keys are allowed.
-fn text_of<'py>(encoder: &Encoder<'_, 'py>, key: &Bound<'py, PyAny>, is_allowed: bool) -> Result<KeyText, Failure> {
+fn text_of<'py>(encoder: &mut Encoder<'_, 'py>, key: &Bound<'py, PyAny>, is_allowed: bool) -> Result<KeyText, Failure> {
     if !is_allowed {
         return Err(because("Dict key must be str"));
     }
@@ -142,7 +142,7 @@ fn text_of<'py>(encoder: &Encoder<'_, 'py>, key: &Bound<'py, PyAny>, is_allowed:
         return other::digits(int).map(KeyText::Long);
     }
     match kind.exact {
-        Some(Exact::Uuid) => other::uuid(key).map(KeyText::Short),
+        Some(Exact::Uuid) => other::uuid(encoder, key).map(KeyText::Short),
         Some(Exact::DateTime | Exact::Date | Exact::Time) => {
             other::any_time(encoder, key)?.map(KeyText::Short).ok_or_else(not_a_key)
         }

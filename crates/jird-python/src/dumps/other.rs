@@ -65,12 +65,7 @@ fn exactly<'py>(
                 Err(_) => Ok(None),
             };
         }
-        Exact::Uuid => {
-            if let Some(slot) = SlotOf::new(object, intern!(encoder.py, "int")) {
-                encoder.note(object, Simple::Uuid(slot));
-            }
-            uuid(object)?
-        }
+        Exact::Uuid => uuid(encoder, object)?,
         _ if !encoder.settings.has_times => return Ok(None),
         Exact::DateTime | Exact::Date | Exact::Time => {
             encoder.note(object, simple_time(encoder.py, exact)?);
@@ -134,8 +129,11 @@ fn simple_time(py: Python<'_>, exact: Exact) -> PyResult<Simple> {
     })
 }
 
-/// The text of a `uuid.UUID`.
-pub(super) fn uuid(object: &Bound<'_, PyAny>) -> Result<ShortText, Failure> {
+/// The text of a `uuid.UUID`. The walk writes others from now on.
+pub(super) fn uuid<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>) -> Result<ShortText, Failure> {
+    if let Some(slot) = SlotOf::new(object, intern!(encoder.py, "int")) {
+        encoder.note(object, Simple::Uuid(slot));
+    }
     Ok(ShortText::uuid(object.getattr(intern!(object.py(), "int"))?.extract()?))
 }
 

@@ -21,11 +21,23 @@ pub(super) unsafe fn is_plain(object: *mut PyObject) -> bool {
     }
 }
 
+/// The number of a UUID; `None` if there is none, or no `int` of 128 bits.
+///
+/// # Safety
+/// `number` is null, or lives.
+pub(super) unsafe fn uuid_number(number: *mut PyObject) -> Option<u128> {
+    // SAFETY: it lives, and is an `int` where it is read as one.
+    unsafe {
+        let is_int = !number.is_null() && ffi::Py_TYPE(number) == &raw mut ffi::PyLong_Type;
+        if is_int { wide_uint(number) } else { None }
+    }
+}
+
 /// The value of an `int` of at most 128 bits that is not negative.
 ///
 /// # Safety
 /// `object` is an `int`, and lives.
-pub(super) unsafe fn wide_uint(object: *mut PyObject) -> Option<u128> {
+unsafe fn wide_uint(object: *mut PyObject) -> Option<u128> {
     /// The bits of a digit, and how many of them 128 bits have.
     const BITS: usize = 30;
     const DIGITS_MAX: usize = 5;

@@ -2,7 +2,7 @@
 
 use super::encoder::Encoder;
 use super::open::Open;
-use super::scalar::{clock_of, date_of, is_plain, small_int, text_of, wide_uint};
+use super::scalar::{clock_of, date_of, is_plain, small_int, text_of, uuid_number};
 use super::simple::{Simple, SimpleClasses};
 use super::{DEPTH_MAX, Failure, Settings, because};
 use crate::raw::members::Entries;
@@ -143,6 +143,29 @@ impl<'py> Walk<'py> {
     pub(crate) fn short_key(&mut self, key: &ShortText) {
         self.line();
         self.out.short_string(key);
+        self.end_key();
+    }
+
+    /// Writes a UUID as a key, and a colon. `false` if it is none, or the walk was not told of the class.
+    pub(crate) fn uuid_key(&mut self, key: &Bound<'py, PyAny>) -> bool {
+        let key = key.as_ptr();
+        // SAFETY: the key lives by the reference, and its class is that for which the slot was noted.
+        let number = unsafe {
+            match self.known.of(key) {
+                Some(Simple::Uuid(slot)) => uuid_number(slot.get(key)),
+                _ => None,
+            }
+        };
+        let Some(number) = number else { return false };
+        self.line();
+        self.out.put_short_string(|room| put_uuid(room, number));
+        self.end_key();
+        true
+    }
+
+    /// Puts a colon in the place of the comma after a key.
+    #[inline(always)]
+    fn end_key(&mut self) {
         self.out.take_comma();
         self.out.byte(b':');
         if self.settings.has_lines {
@@ -227,9 +250,7 @@ impl<'py> Walk<'py> {
                     None => self.other(object)?,
                 },
                 Simple::Uuid(slot) => {
-                    let number = slot.get(object);
-                    let is_int = !number.is_null() && ffi::Py_TYPE(number) == &raw mut ffi::PyLong_Type;
-                    if let Some(number) = if is_int { wide_uint(number) } else { None } {
+                    if let Some(number) = uuid_number(slot.get(object)) {
                         self.out.put_short_string(|room| put_uuid(room, number));
                         return Ok(false);
                     }
