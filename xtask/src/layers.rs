@@ -30,7 +30,7 @@ const CRATES: [Layers; 9] = [
     Layers { name: "jird-query", order: "base input sql functions guard scan output types plan setup cluster run" },
     Layers { name: "jird-serve", order: "base request http log cache tables events queries routes server" },
     Layers { name: "jird-cluster", order: "told address codec engine scheduler executor client" },
-    Layers { name: "jird-python", order: "raw error forked loads dumps document stdlib scan database store" },
+    Layers { name: "jird-python", order: "raw system error forked loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
         order: "system progress outcome remote input format lenient from documents output color target rewrite signals memory limits dialect durations window wait store_args condition man validate fmt get edit diff ingest store convert describe query bench serve args cluster bin",

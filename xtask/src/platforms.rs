@@ -37,11 +37,23 @@ pub(crate) fn step() -> Step {
 
 pub(crate) fn steps() -> Vec<Step> {
     vec![
-        Step::new("windows", "Windows under Wine: the engine, formats, the program", windows),
+        Step::new(
+            "windows",
+            "Windows under Wine: the engine, formats, the program; the Python module compiles",
+            windows,
+        ),
         Step::new("bigendian", "the engine and jird-serde-json on an emulated s390x", big_endian),
         Step::new("wasm", "the engine and jird-serde-json in WebAssembly, run by Node", wasm),
         Step::new("macos", "what compiles for macOS: the engine and the program", macos),
     ]
+}
+
+/// The Python module compiles, for which no Python of that system is needed.
+fn module(house: &House, log: &mut Log, place: (&str, &str), with: impl Fn(&mut Command)) -> Outcome {
+    let mut command = cargo(house, "clippy", place, &["--package", "jird-python", "--features", "extension"]);
+    command.env("PYO3_CROSS_PYTHON_VERSION", "3.11");
+    with(&mut command);
+    log.run(command.args(["--", "-D", "warnings"])).into()
 }
 
 fn windows(house: &House, log: &mut Log) -> Outcome {
@@ -65,6 +77,7 @@ fn windows(house: &House, log: &mut Log) -> Outcome {
     ] {
         outcome = both(outcome, test(house, log, (WINDOWS, "windows"), tests, with_wine));
     }
+    outcome = both(outcome, module(house, log, (WINDOWS, "windows"), with_wine));
     both(outcome, program(house, log, &wine))
 }
 

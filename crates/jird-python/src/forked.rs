@@ -17,7 +17,7 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 /// Counts the forks from now on.
 ///
 /// # Errors
-/// If `os` has no `register_at_fork`.
+/// If `os` refuses it.
 pub(crate) fn watch(py: Python<'_>) -> PyResult<()> {
     #[pyfunction]
     fn forked() {
@@ -25,7 +25,9 @@ pub(crate) fn watch(py: Python<'_>) -> PyResult<()> {
     }
     let hooks = PyDict::new(py);
     hooks.set_item("after_in_child", wrap_pyfunction!(forked, py)?)?;
-    py.import("os")?.call_method("register_at_fork", (), Some(&hooks)).map(drop)
+    // Windows has none, because processes do not fork there.
+    let register = py.import("os")?.getattr_opt("register_at_fork")?;
+    register.map_or(Ok(()), |register| register.call((), Some(&hooks)).map(drop))
 }
 
 /// A process.

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! raw       Python's objects at the level of its C API; all unsafe code is here - make, Keys, Output, Encoder
+//! system    what operating systems do in different ways
 //! error     the exceptions - decode, encode
 //! forked    in which process something was begun - Process, Owned
 //! loads     text → tape → Python's values; short texts without a tape (small); values of types that the caller names
@@ -43,6 +44,7 @@ mod raw;
 mod scan;
 mod stdlib;
 mod store;
+mod system;
 
 /// The functions and classes of `jird`, which is a package around this module.
 ///

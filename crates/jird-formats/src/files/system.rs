@@ -9,7 +9,7 @@ compile_error!("the feature `files` needs Unix or Windows");
 
 pub use on::Handle;
 pub(crate) use on::{CLOSING_ENDS_LOCKS, id_of, splice};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::path::Path;
 
 /// What tells a file from all others: the numbers of its device, and of the file there.
@@ -30,6 +30,11 @@ impl FileId {
     /// ```
     pub fn of_file(path: &Path) -> Option<Self> {
         on::id_of_file(path)
+    }
+
+    /// That of what `data` tells about; `None` on Windows, where closing a file ends no locks.
+    pub fn of(data: &Metadata) -> Option<Self> {
+        on::id_of(data)
     }
 
     /// That of a pipe or a socket with a name, if the system tells it.

@@ -213,4 +213,6 @@ def _forked():
     _all.clear()
 
 
-os.register_at_fork(after_in_child=_forked)
+# Windows has none, because processes do not fork there.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -1,4 +1,5 @@
-//! What the process that writes does: it answers requests, one after the other, on its standard input, which is a socket.
+//! What the process that writes does: it answers requests, one after the other, on its standard input, which is a socket
+//! (on Windows, on standard output).
 //!
 //! A request is a line of JSON; see [`Request`]. The answer is a line too: `{"ready":true}` if rows may come, after which
 //! they come as frames, and then `{"rows":N}`; or instead of either, and as soon as it is known, `{"error":WORDS,"kind":KIND}`.
@@ -6,6 +7,7 @@
 use super::batches;
 use super::cells;
 use super::{ABANDONED, END, HEAD};
+use crate::system::{self, ParentStream};
 use core::time::Duration;
 use jird::{Document, Value};
 use jird_formats::Error;
@@ -13,11 +15,7 @@ use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{ColumnDefinition, Definition, Inserter, StorageType, open_within, tables};
 use pyo3::prelude::*;
 use serde_core::Serialize;
-use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,8 +24,8 @@ use std::sync::Arc;
 #[pyfunction]
 pub(crate) fn write_databases(py: Python<'_>) -> PyResult<()> {
     py.detach(|| {
-        let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let mut client = Client { input: BufReader::new(socket.try_clone()?), output: socket };
+        let (input, output) = system::parent()?;
+        let mut client = Client { input: BufReader::new(input), output };
         while client.answer()? {}
         Ok(())
     })
@@ -45,8 +43,8 @@ enum Request {
 
 /// The process that asks.
 struct Client {
-    input: BufReader<UnixStream>,
-    output: UnixStream,
+    input: BufReader<ParentStream>,
+    output: ParentStream,
 }
 
 /// What comes after a request for an insert.
@@ -172,7 +170,7 @@ fn of(document: &Document<'_>) -> Option<(PathBuf, Duration, Request)> {
             key: texts(root.get("key")?)?,
         },
     };
-    Some((PathBuf::from(OsString::from_vec(bytes)), patience, request))
+    Some((system::path_of(bytes)?, patience, request))
 }
 
 fn text(value: Value<'_>) -> Option<String> {

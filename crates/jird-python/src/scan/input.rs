@@ -4,15 +4,13 @@
 //! `fcntl`). SQLite uses these locks, and the program may have a copy of SQLite of its own. So a database is not opened
 //! where that can be known before, and one that was opened is never closed.
 
+use crate::system::without_end;
 use jird::hooks::lines::ReadAt;
-use jird_formats::files::{Reader, Spool};
+use jird_formats::files::{FileId, Reader, Spool};
 use pyo3::pybacked::PyBackedBytes;
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Cursor, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -26,8 +24,8 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 /// How the index of a database's write-ahead log begins, on which its readers and writers have locks.
 const SHARED: [u8; 4] = 3_007_000_u32.to_ne_bytes();
 
-/// What is not closed: device and inode.
-static KEPT: LazyLock<Mutex<HashSet<(u64, u64)>>> = LazyLock::new(Mutex::default);
+/// What is not closed.
+static KEPT: LazyLock<Mutex<HashSet<FileId>>> = LazyLock::new(Mutex::default);
 
 impl Input {
     /// Opens a file that is not empty, a pipe or a device, about which `about` tells.
@@ -35,11 +33,19 @@ impl Input {
     /// # Errors
     /// If it cannot be opened, or is a database.
     pub(super) fn open(path: &Path, about: &Metadata) -> io::Result<Self> {
-        if about.is_file() && (kept().contains(&id(about)) || is_shared_memory(path)) {
+        let is_kept = || FileId::of(about).is_some_and(|id| kept().contains(&id));
+        if about.is_file() && (is_kept() || is_shared_memory(path)) {
             return Err(refused());
         }
         let input = Self(Some(File::open(path)?));
-        if input.is_database() { Err(refused()) } else { Ok(input) }
+        if input.is_database() {
+            return Err(refused());
+        }
+        if about.is_file() {
+            // The look at its start has moved the position on Windows.
+            input.file().rewind()?;
+        }
+        Ok(input)
     }
 
     /// Fails if a file that is to be written to is a database.
@@ -59,16 +65,20 @@ impl Input {
 
     fn is_database(&self) -> bool {
         let mut start = [0; DATABASE.len()];
-        // A pipe is not read from by this.
-        let read = FileExt::read_at(self.file(), &mut start, 0).unwrap_or(0);
+        // What is read of a pipe is gone from it, on Windows.
+        let is_file = self.file().metadata().is_ok_and(|about| about.is_file());
+        let read = if is_file { self.read_at(&mut start, 0).unwrap_or(0) } else { 0 };
         start[..read] == *DATABASE || start[..read].starts_with(&SHARED)
     }
 }
 
 impl Drop for Input {
     fn drop(&mut self) {
-        if self.is_database() {
-            kept().extend(self.file().metadata().as_ref().map(id));
+        // Where files have no such numbers, closing one ends no locks.
+        if self.is_database()
+            && let Some(id) = self.file().metadata().ok().as_ref().and_then(FileId::of)
+        {
+            kept().insert(id);
             core::mem::forget(self.0.take());
         }
     }
@@ -82,7 +92,7 @@ impl Read for Input {
 
 impl ReadAt for Input {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        FileExt::read_at(self.file(), buffer, offset)
+        self.file().read_at(buffer, offset)
     }
 }
 
@@ -145,12 +155,8 @@ impl ReadAt for InputAt {
     }
 }
 
-fn kept() -> MutexGuard<'static, HashSet<(u64, u64)>> {
+fn kept() -> MutexGuard<'static, HashSet<FileId>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn id(about: &Metadata) -> (u64, u64) {
-    (about.dev(), about.ino())
 }
 
 fn refused() -> io::Error {
@@ -160,6 +166,5 @@ fn refused() -> io::Error {
 /// Whether it is named as the file that SQLite keeps next to a database in use.
 fn is_shared_memory(path: &Path) -> bool {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let database = path.as_os_str().as_bytes().strip_suffix(b"-shm");
-    database.is_some_and(|database| Path::new(OsStr::from_bytes(database)).is_file())
+    without_end(&path, "-shm").is_some_and(|database| database.is_file())
 }
