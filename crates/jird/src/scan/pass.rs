@@ -155,7 +155,9 @@ impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_,
         let written = out.written();
         tokens.set_written(written);
         tokens.is_dense = pass.is_dense;
-        tokens.beyond_ascii |= simd.beyond_ascii(pass.all) != 0;
+        if simd.beyond_ascii(pass.all) != 0 {
+            tokens.not_ascii();
+        }
         tokens.blank |= S::SKIMS && pass.blank != filler;
         let mut found = Violations { not_utf8: !simd.utf8_ok(&pass.utf8), ..Violations::default() };
         if pass.controls != 0 {

@@ -82,8 +82,8 @@ pub(crate) struct Tokens {
     scalars_len: usize,
     /// Pass one did not check all numbers among the tokens before this index. Documents only.
     numbers_unjudged: usize,
-    /// Whether the text of the tokens, or of some tokens before them, has bytes beyond ASCII.
-    pub(crate) beyond_ascii: bool,
+    /// The chunks of the tokens from this index on are ASCII.
+    ascii_from: usize,
     /// Whether there is white space between the tokens, other than newlines. Lines only, and only if [`Simd::SKIMS`].
     pub(crate) blank: bool,
     /// Whether the text had many tokens where pass one was last; at its start, so that short texts have no branch on it. It changes
@@ -123,7 +123,7 @@ impl Tokens {
             is_dense: true,
             tuning: Tuning::USUAL,
             numbers_unjudged: 0,
-            beyond_ascii: false,
+            ascii_from: 0,
             blank: false,
         }
     }
@@ -136,7 +136,7 @@ impl Tokens {
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.numbers_unjudged = 0;
-        self.beyond_ascii = false;
+        self.ascii_from = 0;
         self.blank = false;
         self.is_dense = true;
     }
@@ -314,11 +314,23 @@ impl Tokens {
         at < self.numbers_unjudged
     }
 
+    /// Says that the chunk of the last tokens has bytes beyond ASCII.
+    pub(super) fn not_ascii(&mut self) {
+        self.ascii_from = self.len;
+    }
+
+    /// Whether the chunk of the token at `at` may have bytes beyond ASCII.
+    #[inline(always)]
+    pub(crate) fn may_be_beyond_ascii(&self, at: usize) -> bool {
+        at < self.ascii_from
+    }
+
     /// Removes the tokens before `at`.
     pub(crate) fn consume(&mut self, at: usize) {
         if self.numbers_unjudged != usize::MAX {
             self.numbers_unjudged = self.numbers_unjudged.saturating_sub(at);
         }
+        self.ascii_from = self.ascii_from.saturating_sub(at);
         self.pos.copy_within(at..self.len, 0);
         self.kind.copy_within(at..self.len, 0);
         self.len -= at;
@@ -454,7 +466,9 @@ impl Tokens {
         (self.pos[0], self.kind[0]) = (pos, kind | mark);
         // Pass one does not check a number that a border cuts.
         self.numbers_unjudged = self.numbers_unjudged.max(1);
-        self.beyond_ascii |= !self.is_ascii(text, 0);
+        if !self.is_ascii(text, 0) {
+            self.ascii_from = self.ascii_from.max(1);
+        }
         0
     }
 

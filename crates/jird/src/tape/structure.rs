@@ -383,7 +383,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let block = simd.load(kinds);
     let marked = simd.beyond_ascii(block) & valid;
     let mut is = simd.kinds(block, valid);
-    if tokens.beyond_ascii {
+    if tokens.may_be_beyond_ascii(at) {
         // Text that is known to be UTF-8 has no other bytes that look like a marked token.
         let suspects = if state.trusted { marked } else { marked & (is.open_array | is.close_array) };
         remove_beyond_ascii(text, tokens, at, suspects, &mut is);
@@ -395,12 +395,15 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let tight = (operators & !marked) >> 1 | u64::from(behind == Some(false)) << (BATCH - 1);
     let loose = is.scalar() & ((operators & marked) >> 1 | u64::from(behind == Some(true)) << (BATCH - 1));
     let odd = is.scalar() & !(tight | loose);
+    // Without a tape, nobody asks where a string ends.
+    let loose = if TAPE { loose } else { loose & !is.string };
     let ([starts @ .., _], [_, nexts @ ..]) = (pos, pos);
     let ends = if loose == 0 {
         nexts
     } else {
         *ends = *nexts;
-        trim_ends(simd, text, loose, pos, ends);
+        let keys = loose & is.string & is.colon >> 1;
+        trim_ends(simd, text, loose, keys, pos, ends);
         ends
     };
     // The text is read before the tape is written: a load waits for older stores whose addresses look like its
@@ -502,8 +505,24 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
             commas = Slot::commas(slot).wrapping_sub(seen);
             inner = slots[depth] >> Slot::OBJECT;
         } else {
-            depth += 1;
             inner = u64::from(is.open_object & bit != 0);
+            let next = left & left.wrapping_neg();
+            if close & next != 0 && depth.wrapping_sub(1) < state.depth_max.saturating_sub(1) {
+                // A container that has none in it leaves nothing behind. The limits are those of all others: it is not the
+                // document, whose end stops the matching, and it is not too deep.
+                left ^= next;
+                let within = (is.comma & (next - 1)).count_ones() - seen;
+                if TAPE {
+                    let node = if inner != 0 { Node::Object } else { Node::Array };
+                    let last = (keep & (next - 1)).count_ones();
+                    let children = within + u32::from(opened & next == 0);
+                    tape.close(tape.len + rank as usize, last, node, children as usize, flag);
+                }
+                commas = commas.wrapping_sub(within);
+                inside.changes |= (bit | next) & (inner ^ context).wrapping_neg();
+                continue;
+            }
+            depth += 1;
             slots[depth] = Slot::pack(tape.len + rank as usize, commas.wrapping_add(seen), inner);
             commas = seen.wrapping_neg();
         }
