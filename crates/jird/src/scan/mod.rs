@@ -24,6 +24,7 @@ mod oracle;
 mod pass;
 mod pieces;
 mod pull;
+mod scanned;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ use numbers::NumberCarry;
 use pass::PassOne;
 pub(crate) use pieces::Pieces;
 pub(crate) use pull::{Content, OpenBrackets, Pull, Token};
+pub(crate) use scanned::TextSoFar;
 #[cfg(feature = "serde")]
 pub(crate) use source::KEY_BYTES;
 pub use source::{IoRead, Read, SliceRead, Trusted};

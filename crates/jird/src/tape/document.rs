@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
-use crate::scan::{Chunk, Mode, NumberCheck, Tokens, compact};
+use crate::scan::{Chunk, Mode, NumberCheck, TextSoFar, Tokens, compact};
 use crate::walk::{Build, Chunks, PassTwo, TrustedFrame, Visitor, Walk, WalkPass, walk_trusted};
 use crate::word::{Node, Word};
 use core::cell::Cell;
@@ -426,15 +426,16 @@ struct MinifyPass<'a> {
     out: &'a mut Vec<u8>,
 }
 
-impl PassTwo for MinifyPass<'_> {
+impl<'t> PassTwo<'t> for MinifyPass<'_> {
     const WANTS_PLAIN_KINDS: bool = false;
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault> {
         self.checks.consume(text, tokens, at, last)
     }
 
-    fn scanned(&mut self, chunk: Chunk<'_>, tokens: &Tokens) {
-        let text = &chunk.text[chunk.from..chunk.to];
+    fn scanned(&mut self, scanned: &TextSoFar<'t>, tokens: &Tokens) {
+        let Chunk { text, from, to } = scanned.chunk();
+        let text = &text[from..to];
         self.out.reserve(text.len() + BLOCK);
         let kept = compact(self.kernel, text, tokens.blanks(), self.out.spare_capacity_mut());
         // SAFETY: `compact` wrote `kept` bytes directly after the bytes that were there.

@@ -196,7 +196,7 @@ pub(crate) struct StructurePass<'a> {
     pub(crate) words: Option<&'a mut Vec<u64>>,
 }
 
-impl PassTwo for StructurePass<'_> {
+impl PassTwo<'_> for StructurePass<'_> {
     const WANTS_PLAIN_KINDS: bool = false;
 
     #[inline(always)]

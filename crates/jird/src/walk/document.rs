@@ -4,7 +4,7 @@ use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
-use crate::scan::{Carry, Chunk, Keeps, Mode, SENTINELS, Tokens, Violations, first_fault, index, scan};
+use crate::scan::{Carry, Chunk, Keeps, Mode, SENTINELS, TextSoFar, Tokens, Violations, first_fault, index, scan};
 use crate::text::begins_character;
 use core::cell::RefCell;
 
@@ -21,7 +21,7 @@ pub(crate) struct Chunks {
 }
 
 /// A second pass over the tokens of a document.
-pub(crate) trait PassTwo {
+pub(crate) trait PassTwo<'t> {
     /// Whether kinds must come without marks, as [`Tokens::forget_spaces`] leaves them.
     const WANTS_PLAIN_KINDS: bool;
 
@@ -31,7 +31,7 @@ pub(crate) trait PassTwo {
 
     /// Called after a chunk was scanned without an error so far.
     #[inline(always)]
-    fn scanned(&mut self, _chunk: Chunk<'_>, _tokens: &Tokens) {}
+    fn scanned(&mut self, _scanned: &TextSoFar<'t>, _tokens: &Tokens) {}
 }
 
 impl Chunks {
@@ -47,20 +47,19 @@ impl Chunks {
 
     /// Reads `text` as one document. In [`Mode::Document`] it checks everything; in [`Mode::DocumentTrusted`] it
     /// checks only what pass two checks, and that strings are closed.
-    pub(crate) fn read(&mut self, text: &[u8], mode: Mode, pass: &mut impl PassTwo) -> Result<(), Fault> {
+    pub(crate) fn read<'t>(&mut self, text: &'t [u8], mode: Mode, pass: &mut impl PassTwo<'t>) -> Result<(), Fault> {
         if text.len() > SIZE_MAX {
             return Err(Fault::at_byte(ErrorKind::Size, SIZE_MAX));
         }
         self.tokens.clear();
         let mut carry = Carry::default();
-        let mut from = 0;
+        let mut scanned = TextSoFar::new(text);
         loop {
-            let to = text.len().min(from + self.chunk_bytes);
-            let chunk = Chunk { text, from, to };
-            let found = scan(self.kernel, &chunk, mode, &mut carry, &mut self.tokens);
-            let fault = chunk_fault(chunk, &found, &carry);
+            let to = text.len().min(scanned.chunk().to + self.chunk_bytes);
+            let found = scanned.scan(self.kernel, to, mode, &mut carry, &mut self.tokens);
+            let fault = chunk_fault(scanned.chunk(), &found, &carry);
             if fault.is_none() {
-                pass.scanned(chunk, &self.tokens);
+                pass.scanned(&scanned, &self.tokens);
             }
             if fault.is_some() || to == text.len() {
                 return self.finish(text, fault, pass);
@@ -69,19 +68,18 @@ impl Chunks {
             self.forget_spaces(text, pass);
             pass.consume(text, &self.tokens, &mut at, false).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
-            from = to;
         }
     }
 
     /// Consumes the remaining tokens, up to the text's end or to the error that pass one found. An error that pass two
     /// finds before that comes first.
-    fn finish(&mut self, text: &[u8], fault: Option<Fault>, pass: &mut impl PassTwo) -> Result<(), Fault> {
+    fn finish<'t>(&mut self, text: &'t [u8], fault: Option<Fault>, pass: &mut impl PassTwo<'t>) -> Result<(), Fault> {
         self.tokens.end_at(fault_offset(text, fault));
         self.forget_spaces(text, pass);
         first_of(pass.consume(text, &self.tokens, &mut 0, true), fault)
     }
 
-    fn forget_spaces<P: PassTwo>(&mut self, text: &[u8], _: &P) {
+    fn forget_spaces<'t, P: PassTwo<'t>>(&mut self, text: &[u8], _: &P) {
         if P::WANTS_PLAIN_KINDS {
             self.tokens.forget_spaces(text);
         }
@@ -124,7 +122,7 @@ pub(crate) struct WalkPass<'a, B: Build> {
     pub(crate) build: &'a mut B,
 }
 
-impl<B: Build> PassTwo for WalkPass<'_, B> {
+impl<B: Build> PassTwo<'_> for WalkPass<'_, B> {
     const WANTS_PLAIN_KINDS: bool = true;
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault> {

@@ -10,7 +10,7 @@ use crate::policy::Duplicates;
 use crate::record::finder::value_len;
 use crate::record::select::{Elements, Stretch};
 use crate::record::{Field, Slot};
-use crate::scan::{Mode, Tokens};
+use crate::scan::{Mode, TextSoFar, Tokens};
 use crate::tape::structure::{Structure, StructurePass};
 use crate::text::{closing_quote, eq_unescaped, is_space};
 use crate::walk::PassTwo;
@@ -60,7 +60,7 @@ impl FieldReader<'_> {
             kernel: self.kernel,
             structure: &mut structure,
             ahead: 0,
-            text: document,
+            scanned: TextSoFar::new(document),
             whole: self.projection.whole(),
             elements: Elements::new(&mut self.select, array.steps()),
             fields: vec![Field::MISSING; self.projection.slots()],
@@ -121,7 +121,7 @@ struct EachPass<'a, 'p, 't, F> {
     structure: &'a mut Structure,
     /// The number of tokens that were checked and not looked at.
     ahead: usize,
-    text: &'t [u8],
+    scanned: TextSoFar<'t>,
     whole: &'p [usize],
     elements: Elements<'a, 'p>,
     fields: Vec<Field<'t>>,
@@ -130,7 +130,7 @@ struct EachPass<'a, 'p, 't, F> {
     is_stopped: bool,
 }
 
-impl<'t, F: FnMut(&[Field<'t>]) -> ControlFlow<()>> PassTwo for EachPass<'_, '_, 't, F> {
+impl<'t, F: FnMut(&[Field<'t>]) -> ControlFlow<()>> PassTwo<'t> for EachPass<'_, '_, 't, F> {
     const WANTS_PLAIN_KINDS: bool = false;
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault> {
@@ -139,7 +139,12 @@ impl<'t, F: FnMut(&[Field<'t>]) -> ControlFlow<()>> PassTwo for EachPass<'_, '_,
         check.consume(text, tokens, &mut to, last)?;
         while let Some(element) = self.elements.next(self.kernel, Stretch { text, tokens, at, to, last }) {
             let found = self.elements.select().found();
-            fill(&mut self.fields, found, self.whole, self.text, element.clone())?;
+            let scanned = &self.scanned;
+            fill(&mut self.fields, found, self.whole, scanned.chunk().text, element.clone(), |field, text, slot| {
+                let Some(raw) = scanned.value(slot.range()) else { return Field::fill(field, text, slot) };
+                *field = Field::new(slot.kind, slot.escaped, raw);
+                Ok(())
+            })?;
             if (self.each)(&self.fields).is_break() {
                 self.is_stopped = true;
                 // This error is never shown.
@@ -149,22 +154,28 @@ impl<'t, F: FnMut(&[Field<'t>]) -> ControlFlow<()>> PassTwo for EachPass<'_, '_,
         self.ahead = to - *at;
         Ok(())
     }
+
+    fn scanned(&mut self, scanned: &TextSoFar<'t>, _tokens: &Tokens) {
+        self.scanned = *scanned;
+    }
 }
 
-/// Fills the fields of the element at a range of the text; `whole` are those that want all of it.
+/// Fills the fields of the element at a range of the text; `whole` are those that want all of it. `set` fills one field.
+#[inline(always)]
 fn fill<'t>(
     fields: &mut [Field<'t>],
     found: &[Slot],
     whole: &[usize],
     text: &'t [u8],
     element: Range<usize>,
+    set: impl Fn(&mut Field<'t>, &'t [u8], Slot) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     for (field, &slot) in fields.iter_mut().zip(found) {
-        Field::fill(field, text, slot)?;
+        set(field, text, slot)?;
     }
     for &slot in whole {
         let first = Slot::first_kind(&text[element.clone()]);
-        Field::fill(&mut fields[slot], text, Slot::whole(first, element.start, element.end))?;
+        set(&mut fields[slot], text, Slot::whole(first, element.start, element.end))?;
     }
     Ok(())
 }
@@ -230,7 +241,7 @@ impl<'t> Place<'_, '_, 't> {
                 return Err(Fault::at_byte(ErrorKind::Value, self.at));
             }
             let here = |fault: Fault| fault.shifted(self.at as u64);
-            fill(&mut fields, select.found(), projection.whole(), text, 0..len).map_err(here)?;
+            fill(&mut fields, select.found(), projection.whole(), text, 0..len, Field::fill).map_err(here)?;
             if each(&fields).is_break() {
                 return Ok(());
             }

@@ -76,8 +76,10 @@ struct TokenRun<'a> {
     kinds: &'a [u8; BATCH],
     pos: &'a [u32; BATCH + 1],
     keys: u64,
-    /// Keys that may be as long as a wanted key, whatever the distance to the next token is.
+    /// Keys with an escape, and those that white space follows: the distance to the next token does not tell their length.
     unclear: u64,
+    /// Keys that may be wanted in one object or another.
+    likely: u64,
     scalars: u64,
 }
 
@@ -95,8 +97,9 @@ impl TokenRun<'_> {
     /// The start and the end of a key.
     #[inline(always)]
     fn key(&self, index: usize) -> (usize, usize) {
-        let start = self.pos(index) + 1;
-        let end = trim_end(self.text, start, self.pos(index + 1));
+        let (start, colon) = (self.pos(index) + 1, self.pos(index + 1));
+        let is_unclear = self.unclear >> (index % BATCH) & 1 != 0;
+        let end = if is_unclear { trim_end(self.text, start, colon) } else { colon };
         (start, end.max(start + 1) - 1)
     }
 }
@@ -145,14 +148,14 @@ impl<'a, 'p> Elements<'a, 'p> {
             // vectors of them again.
             let comma = simd.opaque(simd.eq(plain, b','));
             let scalars = valid & !(open | close | colon | comma);
-            let batch = TokenRun { text, kinds, pos, keys, unclear, scalars };
+            let likely = simd.keys_as_long(pos, keys, self.select.projection.lengths) | unclear;
+            let batch = TokenRun { text, kinds, pos, keys, unclear, likely, scalars };
             if self.stage == Stage::Start {
                 self.begin(&batch);
             }
-            let mut marks = Marks { base: 0, wanted: 0, open, close, record: valid };
-            marks.wanted = self.wanted(simd, &batch, valid);
+            let mut marks = Marks { base: 0, wanted: self.wanted(&batch), open, close, record: valid };
             while let Some(bit) = self.level.next(simd, &mut marks) {
-                if let Some(element) = self.look(simd, &batch, bit, &mut marks) {
+                if let Some(element) = self.look(&batch, bit, &mut marks) {
                     *at += bit.trailing_zeros() as usize + 1;
                     (self.stage, self.level) = (Stage::Array, Level::outside(usize::MAX));
                     return Some(element);
@@ -177,24 +180,20 @@ impl<'a, 'p> Elements<'a, 'p> {
         };
     }
 
-    /// The tokens other than brackets that are looked at from here on.
+    /// The tokens other than brackets that are looked at.
     #[inline(always)]
-    fn wanted<S: Simd>(&self, simd: S, batch: &TokenRun<'_>, among: u64) -> u64 {
-        among
-            & match self.stage {
-                Stage::Path(_) => batch.keys,
-                Stage::Array => batch.scalars,
-                Stage::Element => {
-                    let lengths = self.select.projection.nodes[self.level.node as usize].lengths;
-                    simd.keys_as_long(batch.pos, batch.keys & among, lengths) | batch.unclear
-                }
-                Stage::Start | Stage::Other | Stage::Done => 0,
-            }
+    fn wanted(&self, batch: &TokenRun<'_>) -> u64 {
+        match self.stage {
+            Stage::Path(_) => batch.keys,
+            Stage::Array => batch.scalars,
+            Stage::Element => batch.likely,
+            Stage::Start | Stage::Other | Stage::Done => 0,
+        }
     }
 
     /// Looks at a token. Returns the element that ends with it.
     #[inline(always)]
-    fn look<S: Simd>(&mut self, simd: S, batch: &TokenRun<'_>, bit: u64, marks: &mut Marks) -> Option<Range<usize>> {
+    fn look(&mut self, batch: &TokenRun<'_>, bit: u64, marks: &mut Marks) -> Option<Range<usize>> {
         let index = bit.trailing_zeros() as usize;
         let at = batch.pos(index);
         if self.level.ended {
@@ -236,7 +235,7 @@ impl<'a, 'p> Elements<'a, 'p> {
                 }
             }
         }
-        marks.wanted = self.wanted(simd, batch, marks.record & !(bit | (bit - 1)));
+        marks.wanted = self.wanted(batch) & !(bit | (bit - 1));
         None
     }
 
