@@ -100,6 +100,13 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             let tested = log.run_tests(&mut house.cargo(["test", "--release", "--package", "bench"]));
             both(tested, log.run(&mut house.cargo(["run", "--release", "--package", "bench", "--", "--bars"])).into())
         }),
+        Step::new("itself", "the barometer takes a build to be as fast as itself, within 2 %", |house, log| {
+            let tasks = ["--task", "scan,validate,parse,dom,small,two,partial", "--peer", "jird"];
+            let mut bench = house.cargo(["run", "--release", "--package", "bench", "--", "--within", "2%"]);
+            bench.arg("--against").arg(house.target.join("release/bench")).args(tasks);
+            // Short turns, so that what slows the machine for a while slows both.
+            log.run(bench.args(["--milliseconds", "4", "--rounds", "41"])).into()
+        }),
     ];
     steps.extend(platforms::steps());
     steps
