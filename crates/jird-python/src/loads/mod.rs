@@ -106,8 +106,7 @@ fn read_text<'py>(py: Python<'py>, bytes: &[u8], typed: Option<&Typed>) -> NewOb
     SPARE.put(py, reader);
     match made {
         Some(made) => Some(made),
-        // An entry of Python has not told PyO3 that this thread is attached.
-        None if !PyErr::occurred(py) => Python::attach(|_| read_by_tape(py, bytes, typed)),
+        None if !PyErr::occurred(py) => read_by_tape(py, bytes, typed),
         None => None,
     }
 }

@@ -1,24 +1,22 @@
-//! Functions and methods that Python calls without PyO3's wrapper, which takes as long as a short text: it takes the
-//! arguments apart by a description of them, and counts how often the thread is attached.
+//! Functions and methods whose arguments PyO3 does not take apart: it does so by a description of them, which takes as long as
+//! a short text. All else is as for the functions that it wraps: it knows that the thread is attached, releases what was
+//! dropped elsewhere, and makes exceptions of panics.
 //!
 //! Here, a call has arguments without names, and the function says whether it takes them. If it does not, the function that
 //! PyO3 wraps is called: it knows the names and the defaults, and what to say of mistakes.
 
 use super::make::NewObject;
-use core::any::Any;
 use core::ffi::CStr;
 use core::marker::PhantomData;
-use core::panic::AssertUnwindSafe;
 use core::ptr;
 use pyo3::Borrowed;
 use pyo3::ffi::{self, Py_ssize_t, PyMethodDef, PyMethodDefPointer, PyObject};
+use pyo3::impl_::trampoline::{MethodDef, fastcall_cfunction_with_keywords};
 use pyo3::intern;
-use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use std::ffi::CString;
-use std::panic::catch_unwind;
 
 /// The function that PyO3 wraps, after [`install`].
 pub(crate) type Wrapped = PyOnceLock<Py<PyAny>>;
@@ -29,8 +27,6 @@ pub(crate) trait Entry {
 
     /// The result; `None` if there is an exception, which is set, or if the function that PyO3 wraps is to be called, for
     /// which nothing was done yet. `owner` is the module, or the instance.
-    ///
-    /// PyO3 does not know that this thread is attached: a `Py` that is dropped is released with the next call that it wraps.
     fn call<'py>(owner: &Bound<'py, PyAny>, arguments: Arguments<'_, 'py>) -> NewObject<'py>;
 }
 
@@ -80,7 +76,7 @@ pub(crate) fn install<E: Entry>(place: &Bound<'_, PyAny>, name: &'static CStr) -
     let words = CString::new(format!("{key}{signature}\n--\n\n{words}"))?;
     let definition = PyMethodDef {
         ml_name: name.as_ptr(),
-        ml_meth: PyMethodDefPointer { PyCFunctionFastWithKeywords: called::<E> },
+        ml_meth: PyMethodDefPointer { PyCFunctionFastWithKeywords: fastcall_cfunction_with_keywords::<Called<E>> },
         ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
         ml_doc: words.into_raw(),
     };
@@ -100,36 +96,36 @@ pub(crate) fn install<E: Entry>(place: &Bound<'_, PyAny>, name: &'static CStr) -
     place.setattr(&*key, made)
 }
 
-/// What Python calls.
-///
+/// What Python calls, by PyO3's frame around it.
+struct Called<E>(PhantomData<E>);
+
+impl<E: Entry> MethodDef<fastcall_cfunction_with_keywords::Func> for Called<E> {
+    const METH: fastcall_cfunction_with_keywords::Func = called::<E>;
+}
+
 /// # Safety
-/// As for every function of the kind `METH_FASTCALL | METH_KEYWORDS`: this thread is attached; `owner` lives; at `arguments`
-/// are `len` objects and then one for each of the `names`, which is a tuple or null; and all of them live until it returns.
-unsafe extern "C" fn called<E: Entry>(
+/// As for every function of the kind `METH_FASTCALL | METH_KEYWORDS`: `owner` lives; at `arguments` are `len` objects and
+/// then one for each of the `names`, which is a tuple or null; and all of them live until it returns.
+#[expect(clippy::unnecessary_wraps, reason = "as PyO3's frame calls it")]
+unsafe fn called<E: Entry>(
+    py: Python<'_>,
     owner: *mut PyObject,
     arguments: *const *mut PyObject,
     len: Py_ssize_t,
     names: *mut PyObject,
-) -> *mut PyObject {
+) -> PyResult<*mut PyObject> {
     // SAFETY: Python promises it.
-    let (py, owner) = unsafe {
-        let py = Python::assume_attached();
-        (py, Borrowed::from_ptr(py, owner))
-    };
+    let owner = unsafe { Borrowed::from_ptr(py, owner) };
     if names.is_null() {
         let given = Arguments { first: arguments, len: len as usize, py, lives: PhantomData };
-        match catch_unwind(AssertUnwindSafe(|| E::call(&owner, given))) {
-            Ok(Some(made)) => return made.into_ptr(),
-            Ok(None) if PyErr::occurred(py) => return ptr::null_mut(),
-            Ok(None) => {}
-            Err(panic) => {
-                raise_panic(py, &*panic);
-                return ptr::null_mut();
-            }
+        match E::call(&owner, given) {
+            Some(made) => return Ok(made.into_ptr()),
+            None if PyErr::occurred(py) => return Ok(ptr::null_mut()),
+            None => {}
         }
     }
     // SAFETY: Python promises it.
-    unsafe { call_wrapped::<E>(owner, arguments, len as usize, names) }
+    Ok(unsafe { call_wrapped::<E>(owner, arguments, len as usize, names) })
 }
 
 /// Calls the function that PyO3 wraps.
@@ -144,7 +140,7 @@ unsafe fn call_wrapped<E: Entry>(
     len: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    let Some(wrapped) = E::WRAPPED.get(owner.py()) else { return ptr::null_mut() };
+    let Some(wrapped) = E::WRAPPED.get(owner.py()) else { unreachable!("it is set before Python can call this") };
     // SAFETY: all objects live. A method that is taken from its class is called with the instance as its first argument.
     unsafe {
         if ffi::Py_TYPE(wrapped.as_ptr()) != &raw mut ffi::PyMethodDescr_Type {
@@ -155,12 +151,4 @@ unsafe fn call_wrapped<E: Entry>(
         all.extend((0..len + named).map(|at| *arguments.add(at)));
         ffi::PyObject_Vectorcall(wrapped.as_ptr(), all.as_ptr(), 1 + len, names)
     }
-}
-
-/// Sets the exception that PyO3 makes of a panic.
-#[cold]
-fn raise_panic(py: Python<'_>, panic: &(dyn Any + Send)) {
-    let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
-    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-    PanicException::new_err(words.unwrap_or_else(|| "panic from Rust code".into())).restore(py);
 }

@@ -136,6 +136,7 @@ pub(crate) struct Violations {
 }
 
 /// Runs pass one over a chunk. Appends the tokens to `tokens`.
+#[inline(always)]
 pub(crate) fn scan(
     kernel: Kernel,
     chunk: &Chunk<'_>,

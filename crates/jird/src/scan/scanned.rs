@@ -1,7 +1,7 @@
 //! A text that is scanned chunk by chunk, and what is known of it so far.
 
 use super::{Carry, Chunk, Mode, Tokens, Violations, scan};
-use crate::kernel::Kernel;
+use crate::kernel::{BLOCK, Kernel};
 use core::ops::Range;
 
 /// A text and the part of it that pass one has found to be UTF-8. Only [`TextSoFar::scan`] makes that part larger, so it
@@ -10,7 +10,8 @@ use core::ops::Range;
 pub(crate) struct TextSoFar<'t> {
     /// The chunk that was scanned last.
     chunk: Chunk<'t>,
-    /// No byte before this offset is wrong; a character may begin there and be incomplete.
+    /// Before this offset nothing is wrong, but for bytes beyond ASCII directly before it, at most three, which the scan of
+    /// the next chunk judges.
     utf8_to: usize,
 }
 
@@ -21,6 +22,9 @@ impl<'t> TextSoFar<'t> {
     }
 
     /// Scans the chunk that ends at `to`, and appends its tokens to `tokens`.
+    ///
+    /// # Panics
+    /// If the chunk ends neither with a block nor with the text: pass one looks at whole blocks.
     pub(crate) fn scan(
         &mut self,
         kernel: Kernel,
@@ -29,6 +33,7 @@ impl<'t> TextSoFar<'t> {
         carry: &mut Carry,
         tokens: &mut Tokens,
     ) -> Violations {
+        assert!(to == self.chunk.text.len() || to.is_multiple_of(BLOCK), "a chunk has whole blocks");
         self.chunk = Chunk { from: self.chunk.to, to, ..self.chunk };
         let found = scan(kernel, &self.chunk, mode, carry, tokens);
         let is_checked = !matches!(mode, Mode::DocumentTrusted | Mode::LinesTrusted);
@@ -49,7 +54,8 @@ impl<'t> TextSoFar<'t> {
         let is_known = range.end <= self.utf8_to;
         let bytes = self.chunk.text.get(range)?;
         let is_whole = bytes.first()?.is_ascii() && bytes.last()?.is_ascii();
-        // SAFETY: the scans found no wrong byte up to the end of this part, and its ends cut no character.
+        // SAFETY: the scans looked at all bytes up to the end of this part. Its last byte is ASCII, so whatever begins before it
+        // was judged by then, and was right; its first byte is ASCII, so no character is cut there.
         (is_known && is_whole).then(|| unsafe { crate::text::trusted_str(bytes) })
     }
 }
@@ -57,7 +63,6 @@ impl<'t> TextSoFar<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::BLOCK;
 
     #[test]
     fn only_what_was_scanned_and_is_utf8_becomes_text() {

@@ -82,7 +82,7 @@ pub(crate) struct Tokens {
     scalars_len: usize,
     /// Pass one did not check all numbers among the tokens before this index. Documents only.
     numbers_unjudged: usize,
-    /// The chunks of the tokens from this index on are ASCII.
+    /// No token from this index on begins with a byte beyond ASCII.
     ascii_from: usize,
     /// Whether there is white space between the tokens, other than newlines. Lines only, and only if [`Simd::SKIMS`].
     pub(crate) blank: bool,
@@ -319,7 +319,7 @@ impl Tokens {
         self.ascii_from = self.len;
     }
 
-    /// Whether the chunk of the token at `at` may have bytes beyond ASCII.
+    /// Whether the token at `at` or one after it may begin with a byte beyond ASCII.
     #[inline(always)]
     pub(crate) fn may_be_beyond_ascii(&self, at: usize) -> bool {
         at < self.ascii_from

@@ -431,4 +431,26 @@ mod tests {
             }
         }
     }
+
+    /// The first bytes of these characters look like marked brackets. They stand at the end of a chunk, and what follows is
+    /// ASCII.
+    #[test]
+    fn a_character_that_looks_like_a_bracket_is_none_in_a_chunk_before() {
+        for kernel in Kernel::available() {
+            let mut parser = Parser::with_kernel(Policy::default(), kernel).with_chunk_bytes(64);
+            for (character, pad) in ["\u{6f5}", "\u{752}"].into_iter().flat_map(|c| (0..140).map(move |pad| (c, pad))) {
+                for (before, after) in
+                    [("[", "]"), ("[", "]]"), ("[1,", "1]]"), ("", "]"), ("{\"a\":1", "}}"), ("[[", "]]")]
+                {
+                    for space in ["", " "] {
+                        let text = [before, &" ".repeat(pad), character, space, after].concat();
+                        assert!(parser.parse(text.as_bytes()).is_err(), "{kernel:?} {text}");
+                        assert!(parser.validate(text.as_bytes()).is_err(), "{kernel:?} {text}");
+                    }
+                }
+                let text = ["[\"", &"x".repeat(pad), character, "\",[1]]"].concat();
+                assert!(parser.parse(text.as_bytes()).is_ok(), "{kernel:?} {text}");
+            }
+        }
+    }
 }

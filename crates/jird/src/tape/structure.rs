@@ -395,7 +395,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let tight = (operators & !marked) >> 1 | u64::from(behind == Some(false)) << (BATCH - 1);
     let loose = is.scalar() & ((operators & marked) >> 1 | u64::from(behind == Some(true)) << (BATCH - 1));
     let odd = is.scalar() & !(tight | loose);
-    // Without a tape, nobody asks where a string ends.
+    // Without a tape the ends of strings are wrong, and only those of numbers and literals are read.
     let loose = if TAPE { loose } else { loose & !is.string };
     let ([starts @ .., _], [_, nexts @ ..]) = (pos, pos);
     let ends = if loose == 0 {
@@ -508,8 +508,8 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
             inner = u64::from(is.open_object & bit != 0);
             let next = left & left.wrapping_neg();
             if close & next != 0 && depth.wrapping_sub(1) < state.depth_max.saturating_sub(1) {
-                // A container that has none in it leaves nothing behind. The limits are those of all others: it is not the
-                // document, whose end stops the matching, and it is not too deep.
+                // A container that holds no other container leaves nothing behind. Depth 0 wraps and so fails the test: it is the
+                // document, whose end stops the matching. The rest is less than the greatest depth.
                 left ^= next;
                 let within = (is.comma & (next - 1)).count_ones() - seen;
                 if TAPE {

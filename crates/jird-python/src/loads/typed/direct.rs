@@ -23,8 +23,7 @@ pub(super) fn read<'py>(py: Python<'py>, plan: &Plan, text: &[u8], making: &mut 
     debug_assert!(plan.is_quiet);
     let Making { keys, values, parts, .. } = making;
     values.renew();
-    // A short text makes few objects.
-    let pause = (text.len() > SMALL_MAX).then(|| Pause::new(py));
+    let pause = Pause::new(py);
     let reader = SmallReader { py, text, at: 0, depth: 0, keys, parts };
     let mut direct = DirectReader { plan, reader, values, gathered: Vec::new() };
     let made = direct.document();

@@ -141,6 +141,7 @@ impl<'t, F: FnMut(&[Field<'t>]) -> ControlFlow<()>> PassTwo<'t> for EachPass<'_,
             let found = self.elements.select().found();
             let scanned = &self.scanned;
             fill(&mut self.fields, found, self.whole, scanned.chunk().text, element.clone(), |field, text, slot| {
+                // A chunk with a fault does not come here, but elements before the fault do.
                 let Some(raw) = scanned.value(slot.range()) else { return Field::fill(field, text, slot) };
                 *field = Field::new(slot.kind, slot.escaped, raw);
                 Ok(())

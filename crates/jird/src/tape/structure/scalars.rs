@@ -9,7 +9,8 @@ use crate::walk::{Literal, literal, number};
 
 /// Sets the ends of those scalars that white space follows: `ends` has the offsets of the next tokens. Looks at the block
 /// before each next token; if it is all white space, or if masks are not cheap, goes back byte by byte. After one of the
-/// `keys`, all of which are strings, there mostly is one space if there is any, so one byte is looked at first.
+/// `keys`, all of which are strings, there mostly is one space if there is any, so one byte is looked at first: all between a
+/// key and its colon is white space, as any other byte would be a token, so a byte above it is the quote.
 #[inline(always)]
 pub(super) fn trim_ends<S: Simd>(
     simd: S,
