@@ -1,8 +1,10 @@
-"""Functions that Python calls without PyO3's wrapper: they take what the wrapped ones take, and refuse what these refuse."""
+"""Functions whose arguments PyO3 does not take apart: they take what its functions take, and refuse what these refuse."""
 
 import inspect
 import pickle
+import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -132,3 +134,80 @@ def test_keys_and_values_that_give_way_to_others_are_released_at_once():
     before = sys.getallocatedblocks()
     read(1)
     assert sys.getallocatedblocks() - before < 2_000
+
+
+class Named(str):
+    pass
+
+
+def failing(value):
+    raise ValueError(value)
+
+
+def fails(call):
+    try:
+        call()
+    except (ValueError, TypeError):
+        return
+    raise AssertionError("it should have failed")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: jird.dumps(2**64 - 1),
+        lambda: jird.dumps([2**63, -(2**63)]),
+        lambda: jird.dumps({2**70: 2**70}, option=jird.OPT_NON_STR_KEYS),
+        lambda: fails(lambda: jird.dumps([Unknown()], default=failing)),
+        lambda: fails(lambda: jird.Encoder(failing).encode([Unknown()])),
+        lambda: fails(lambda: jird.dumps({Named("\ud800"): 1})),
+        lambda: fails(lambda: jird.dumps({"\ud800": 1}, option=jird.OPT_SORT_KEYS)),
+        lambda: fails(lambda: jird.loads("[1,")),
+        lambda: fails(lambda: jird.loads('{"a": 1}', type=dict[str, str])),
+        lambda: jird.loads('{"a": 1, "a": [2]}'),
+    ],
+)
+def test_nothing_is_kept_after_a_call(call):
+    for _ in range(300):
+        call()
+    before = sys.getallocatedblocks()
+    for _ in range(3_000):
+        call()
+    assert sys.getallocatedblocks() - before < 500
+
+
+def test_what_a_default_was_given_is_released_when_the_error_is():
+    for call in (jird.dumps, lambda value, default: jird.Encoder(default).encode(value)):
+        unknown = Unknown()
+        gone = weakref.ref(unknown)
+        with pytest.raises(jird.JSONEncodeError):
+            call([unknown], failing)
+        del unknown
+        assert gone() is None
+
+
+AT_THE_END = """
+import jird
+{before}
+class Last:
+    def __del__(self):
+        {call}
+        print("fine", flush=True)
+last = Last()
+"""
+
+
+@pytest.mark.parametrize("before", ["", "jird.loads(long)"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "assert jird.loads(long) == list(range(400))",
+        "assert jird.loads(escaped) == [chr(10)]",
+        "assert jird.dumps([1, 2**64 - 1]) == b'[1,18446744073709551615]'",
+    ],
+)
+def test_calls_work_while_the_interpreter_ends(before, call):
+    texts = "long = str(list(range(400)))\nescaped = '[\"\\\\n\"]'\n"
+    program = AT_THE_END.format(before=texts + before, call=call)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("fine\n", "", 0)
