@@ -131,7 +131,7 @@ fn read(snapshot: &Snapshot, window: Window, paths: &[Path], condition: Option<&
             assert!(at <= facts.offset && facts.offset < text.bytes(), "{facts:?} after {at} of {}", text.bytes());
             at = facts.offset;
             for count in 0..=paths.len() {
-                for cells in text.read_cells(id, &paths[..count], condition).into_iter().flatten() {
+                for cells in text.read_cells(id, &paths[..count], count, condition).into_iter().flatten() {
                     let mut json = Vec::new();
                     (0..count).for_each(|column| cells.each(column, |cell| cell.write(&mut json)));
                     assert!(std::str::from_utf8(&json).is_ok(), "cells that are no UTF-8");

@@ -5,7 +5,7 @@
 //! Each function that makes an object returns `None` after an error, with Python's exception set.
 //!
 //! ```text
-//! entry    functions that Python calls without PyO3's wrapper
+//! entry    functions whose arguments PyO3 does not take apart
 //! arrow    streams of Arrow batches that others make
 //! make     strings, numbers, lists and dicts
 //! keys     caches of strings
