@@ -157,6 +157,7 @@ impl Simd for Avx2 {
     const MARKS_BLOCKS: bool = true;
     const DELAYS_TOKENS: bool = true;
     const COUNTS_TOKENS: bool = true;
+    const JOINS_PASSES: bool = true;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {

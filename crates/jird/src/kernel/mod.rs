@@ -158,6 +158,20 @@ impl Kernel {
             Isa::Portable(_) => portable::Portable::LOADS_RESTS,
         }
     }
+
+    /// [`Simd::JOINS_PASSES`] of this instruction set.
+    #[inline(always)]
+    pub(crate) fn joins_passes(self) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(_) => avx512::Avx512::JOINS_PASSES,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => avx2::Avx2::JOINS_PASSES,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(_) => neon::Neon::JOINS_PASSES,
+            Isa::Portable(_) => portable::Portable::JOINS_PASSES,
+        }
+    }
 }
 
 /// Work on blocks, with everything that it needs: written once, and compiled for each instruction set.

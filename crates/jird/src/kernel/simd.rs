@@ -115,6 +115,9 @@ pub(crate) trait Simd: Copy {
     /// Whether [`emit`](Self::emit) wants to know if most blocks have many tokens: more than [`MANY`].
     const COUNTS_TOKENS: bool = false;
 
+    /// Whether a short text takes both passes in one entry. It saves what lies between the passes, for twice the code.
+    const JOINS_PASSES: bool = false;
+
     /// Loads a block into registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
     /// A block from fewer than 64 bytes, filled up with spaces.

@@ -4,14 +4,14 @@ mod each;
 
 use super::field::Field;
 use super::finder::{Finder, SHORT_BYTES};
-use super::grammar::record_is_right;
+use super::grammar::{RecordVerdict, judge_record};
 use super::select::{Projection, Select, Slot};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::Kernel;
 use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
-use crate::scan::{Mode, Tokens, Whole};
+use crate::scan::Tokens;
 use crate::tape::Parser;
 use crate::text::{is_space, trim_end};
 
@@ -119,18 +119,15 @@ impl<'p> FieldReader<'p> {
             return None;
         }
         self.tokens.clear();
-        let whole = Whole::scan(self.kernel, text, Mode::Lines, &mut self.tokens);
-        if whole.first_fault().is_some() || whole.ends_in_string() {
-            return None;
+        match judge_record(self.kernel, text, &mut self.tokens, &self.policy) {
+            RecordVerdict::Right(text) => Some(text),
+            RecordVerdict::Wrong => None,
+            RecordVerdict::Unclear => {
+                // A newline would be white space here, and not the end of a record.
+                self.has_newlines = has_newline();
+                None
+            }
         }
-        self.tokens.end_at(text.len());
-        // A newline would be white space here, and not the end of a record.
-        let is_right = record_is_right(self.kernel, text, &self.tokens, &self.policy);
-        if !is_right {
-            self.has_newlines = has_newline();
-            return None;
-        }
-        whole.as_str_up_to(text.len())
     }
 
     /// Finds the fields of a record that was checked before, without checking it again: slot `i` of the projection

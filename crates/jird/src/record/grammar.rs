@@ -9,8 +9,8 @@
 
 use crate::kernel::{Kernel, Kinds, Pass, Simd};
 use crate::policy::{Numbers, Policy};
-use crate::scan::{BATCH, ESCAPED, SENTINELS, Tokens};
-use crate::tape::structure::{Before, check_scalars};
+use crate::scan::{BATCH, ESCAPED, Mode, SENTINELS, Tokens, Whole};
+use crate::tape::structure::{Before, JOINED_MAX, check_scalars};
 
 /// One bit of a word for each open container, and one for the top level.
 const DEPTH_MAX: usize = u64::BITS as usize - 1;
@@ -39,10 +39,64 @@ pub(crate) fn lines_are_right(kernel: Kernel, text: &[u8], tokens: &Tokens, poli
     kernel.enter(Judge::<true> { text, tokens, policy })
 }
 
-/// Whether these are the tokens of one record, without newlines between them, that is valid; also false where only the
-/// walk can decide.
-pub(super) fn record_is_right(kernel: Kernel, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
-    tokens.len() > SENTINELS && kernel.enter(Judge::<false> { text, tokens, policy })
+/// What masks show of a record.
+pub(super) enum RecordVerdict<'t> {
+    /// It is valid.
+    Right(&'t str),
+    /// Pass one found an error in it.
+    Wrong,
+    /// The walk must judge its tokens: they are not valid, a newline is among them, or masks cannot decide.
+    Unclear,
+}
+
+/// Scans one record, which has no white space around it, and judges its tokens.
+#[inline]
+pub(super) fn judge_record<'t>(
+    kernel: Kernel,
+    text: &'t [u8],
+    tokens: &mut Tokens,
+    policy: &Policy,
+) -> RecordVerdict<'t> {
+    if kernel.joins_passes() && text.len() <= JOINED_MAX {
+        return kernel.enter(Joined { text, tokens, policy });
+    }
+    let whole = Whole::scan(kernel, text, Mode::Lines, tokens);
+    if whole.fault().is_some() {
+        return RecordVerdict::Wrong;
+    }
+    tokens.end_at(text.len());
+    let is_right = tokens.len() > SENTINELS && kernel.enter(Judge::<false> { text, tokens, policy });
+    RecordVerdict::new(&whole, text, is_right)
+}
+
+impl<'t> RecordVerdict<'t> {
+    #[inline(always)]
+    fn new(whole: &Whole<'t>, text: &[u8], is_right: bool) -> Self {
+        if is_right { whole.as_str_up_to(text.len()).map_or(Self::Wrong, Self::Right) } else { Self::Unclear }
+    }
+}
+
+/// A record that is scanned and judged in one entry of the kernel: see `tape/structure/joined.rs`.
+struct Joined<'a, 't> {
+    text: &'t [u8],
+    tokens: &'a mut Tokens,
+    policy: &'a Policy,
+}
+
+impl<'t> Pass for Joined<'_, 't> {
+    type Out = RecordVerdict<'t>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> RecordVerdict<'t> {
+        let Self { text, tokens, policy } = self;
+        let whole = Whole::scan_within::<S, true>(simd, text, tokens);
+        if !whole.is_right() {
+            return RecordVerdict::Wrong;
+        }
+        tokens.end_whole(text.len());
+        let is_right = tokens.len() > SENTINELS && Judge::<false> { text, tokens, policy }.run(simd);
+        RecordVerdict::new(&whole, text, is_right)
+    }
 }
 
 /// Tokens to be judged: with `LINES`, newlines may be among them.
@@ -165,8 +219,6 @@ fn rules<S: Simd>(simd: S, is: &Kinds, newline: u64, valid: u64, depth_max: usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Kernel;
-    use crate::scan::{Mode, Whole};
 
     /// The result of the masks for `text`; `None` if pass one found an error in it.
     fn judged(kernel: Kernel, text: &[u8], policy: &Policy) -> Option<bool> {

@@ -66,6 +66,17 @@ pub(super) fn check(kernel: Kernel, chunk: &Chunk<'_>, places: &[EscapeBlocks], 
     if places.is_empty() && carry.digits.due == 0 { None } else { kernel.enter(CheckEscapes { chunk, places, carry }) }
 }
 
+/// The same within the entry of a kernel.
+#[inline(always)]
+pub(super) fn check_within<S: Simd>(
+    simd: S,
+    chunk: &Chunk<'_>,
+    places: &[EscapeBlocks],
+    carry: &mut Carry,
+) -> Option<usize> {
+    if places.is_empty() { None } else { CheckEscapes { chunk, places, carry }.run(simd) }
+}
+
 struct CheckEscapes<'a> {
     chunk: &'a Chunk<'a>,
     places: &'a [EscapeBlocks],

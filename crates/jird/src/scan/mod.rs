@@ -38,6 +38,7 @@ use escapes::Digits;
 pub(crate) use escapes::escaped_bytes;
 pub(crate) use fault::first_fault;
 use numbers::NumberCarry;
+pub(crate) use numbers::UNSAMPLED_MAX;
 use pass::PassOne;
 pub(crate) use pieces::Pieces;
 pub(crate) use pull::{Content, OpenBrackets, Pull, Token};

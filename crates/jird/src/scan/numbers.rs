@@ -65,6 +65,9 @@ pub(super) fn keeps(kernel: Kernel, chunk: &Chunk<'_>, mode: Mode, check: Number
 /// How many bytes at the start of a chunk are sampled: [`Sample`] looks at one block in eight.
 const SAMPLED: usize = 64 * BLOCK;
 
+/// The longest chunk that is not sampled: pass two checks its numbers.
+pub(crate) const UNSAMPLED_MAX: usize = SAMPLED - 1;
+
 /// Guesses by how many numbers a chunk has, and how dense they are, which check takes the least time: by masks of the
 /// text, by masks of what was gathered, or number by number.
 struct Sample<'a> {

@@ -414,6 +414,16 @@ impl Tokens {
         None
     }
 
+    /// Appends the sentinels of a text that was scanned whole and ends at `end`.
+    #[inline(always)]
+    pub(crate) fn end_whole(&mut self, end: usize) {
+        let room = (self.pos[self.len..].first_chunk_mut(), self.kind[self.len..].first_chunk_mut());
+        let (Some(pos), Some(kind)) = room else { panic!("room was reserved for the sentinels") };
+        // Texts are shorter than 2^32 bytes; the callers of the scan refuse longer ones.
+        (*pos, *kind) = ([end as u32; SENTINELS], [END; SENTINELS]);
+        self.len += SENTINELS;
+    }
+
     /// Replaces the tokens at `end` and after it by sentinels.
     pub(crate) fn end_at(&mut self, end: usize) {
         self.reserve(0);

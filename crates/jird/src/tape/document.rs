@@ -6,7 +6,7 @@ use super::long;
 #[cfg(feature = "parallel")]
 use super::parallel::Pieces;
 use super::small::{self, SMALL_MAX};
-use super::structure::{Structure, StructurePass};
+use super::structure::{JOINED_MAX, Stopped, Structure, StructurePass, joined};
 use super::value::Value;
 use crate::error::Error;
 use crate::fault::Fault;
@@ -159,6 +159,8 @@ pub struct Parser {
     without: Option<Technique>,
     /// Whether short texts are read in one pass.
     has_one_pass: bool,
+    /// Whether short texts take both passes in one entry, with kernels for which that pays.
+    joins_passes: bool,
 }
 
 /// A technique that makes parsing faster and can be switched off, so that benchmarks can measure its effect.
@@ -201,6 +203,7 @@ impl Parser {
             open: Vec::new(),
             without: None,
             has_one_pass: false,
+            joins_passes: true,
         }
     }
 
@@ -229,6 +232,7 @@ impl Parser {
     pub fn with_chunk_bytes(self, bytes: usize) -> Self {
         Self {
             has_one_pass: false,
+            joins_passes: false,
             chunks: self.chunks.with_chunk_bytes(bytes),
             #[cfg(feature = "parallel")]
             pieces: self.pieces.with_bytes(bytes),
@@ -364,7 +368,7 @@ impl Parser {
             Technique::AsciiShortcut => tuning.skips_ascii = false,
         }
         self.without = Some(technique);
-        self.has_one_pass = false;
+        (self.has_one_pass, self.joins_passes) = (false, false);
         self
     }
 
@@ -402,8 +406,30 @@ impl Parser {
             return self.pieces.read(self.chunks.kernel, &self.policy, text, words);
         }
         self.structure.restart();
+        // No other check of numbers is made then.
+        let guesses = self.chunks.tokens.tuning.numbers == NumberCheck::Guessed;
+        if self.joins_passes && guesses && text.len() <= JOINED_MAX && self.chunks.kernel.joins_passes() {
+            return self.read_joined(text, tape);
+        }
         let mut pass = StructurePass { kernel: self.chunks.kernel, state: &mut self.structure, words };
         self.chunks.read(text, Mode::Document, &mut pass)
+    }
+
+    /// Reads a short text with both passes in one entry of the kernel.
+    #[inline(always)]
+    fn read_joined(&mut self, text: &[u8], tape: bool) -> Result<(), Fault> {
+        let words = tape.then_some(&mut self.words);
+        let Chunks { kernel, tokens, .. } = &mut self.chunks;
+        tokens.clear();
+        match joined(*kernel, text, tokens, &mut self.structure, words) {
+            Ok(()) => Ok(()),
+            Err(Stopped::Judged(fault)) => Err(fault),
+            Err(Stopped::Scanned(whole)) => {
+                let words = tape.then_some(&mut self.words);
+                let mut pass = StructurePass { kernel: *kernel, state: &mut self.structure, words };
+                self.chunks.finish(text, whole.fault(), &mut pass)
+            }
+        }
     }
 
     pub(crate) fn fill(&mut self, text: &[u8]) -> Result<(), Fault> {

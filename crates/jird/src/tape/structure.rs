@@ -12,9 +12,12 @@
 //! bracket that changes its kind sets a bit, and the parity of the bits up to a token (a prefix XOR, as for
 //! quotes) says whether the token stands in an object.
 
+mod joined;
 mod rules;
 mod scalars;
 
+pub(crate) use joined::JOINED_MAX;
+pub(super) use joined::{Stopped, joined};
 pub(crate) use rules::Before;
 pub(crate) use scalars::check_scalars;
 

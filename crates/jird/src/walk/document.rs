@@ -73,7 +73,12 @@ impl Chunks {
 
     /// Consumes the remaining tokens, up to the text's end or to the error that pass one found. An error that pass two
     /// finds before that comes first.
-    fn finish<'t>(&mut self, text: &'t [u8], fault: Option<Fault>, pass: &mut impl PassTwo<'t>) -> Result<(), Fault> {
+    pub(crate) fn finish<'t>(
+        &mut self,
+        text: &'t [u8],
+        fault: Option<Fault>,
+        pass: &mut impl PassTwo<'t>,
+    ) -> Result<(), Fault> {
         self.tokens.end_at(fault_offset(text, fault));
         self.forget_spaces(text, pass);
         first_of(pass.consume(text, &self.tokens, &mut 0, true), fault)
