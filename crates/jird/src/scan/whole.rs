@@ -66,7 +66,7 @@ impl<'t> Whole<'t> {
 
     /// The text as `str`, if it was checked and is UTF-8. If there is an error at `end`, the text up to it, as far as
     /// that is UTF-8.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn as_str_up_to(&self, end: usize) -> Option<&'t str> {
         match self.mode {
             Mode::DocumentTrusted | Mode::LinesTrusted => None,

@@ -9,7 +9,7 @@ use super::small::{self, SMALL_MAX};
 use super::structure::{JOINED_MAX, Stopped, Structure, StructurePass, joined};
 use super::value::Value;
 use crate::error::Error;
-use crate::fault::Fault;
+use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
@@ -424,6 +424,7 @@ impl Parser {
         match joined(*kernel, text, tokens, &mut self.structure, words) {
             Ok(()) => Ok(()),
             Err(Stopped::Judged(fault)) => Err(fault),
+            Err(Stopped::Unclosed) => Err(Fault::at_byte(ErrorKind::Unclosed, text.len())),
             Err(Stopped::Scanned(whole)) => {
                 let words = tape.then_some(&mut self.words);
                 let mut pass = StructurePass { kernel: *kernel, state: &mut self.structure, words };

@@ -36,7 +36,8 @@ pub(super) fn trim_ends<S: Simd>(
         loose &= loose - 1;
         let next = pos[index + 1] as usize;
         let seen = if S::MASKS_ARE_CHEAP { text.get(..next).and_then(<[u8]>::last_chunk) } else { None };
-        let others = seen.map_or(0, |block| !simd.spaces(simd.load(block)));
+        // Not by a closure, which would not always be inlined.
+        let others = if let Some(block) = seen { !simd.spaces(simd.load(block)) } else { 0 };
         ends[index] = match others {
             0 => trim_end(text, pos[index] as usize, next) as u32,
             others => next as u32 - others.leading_zeros(),
