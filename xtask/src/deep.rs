@@ -50,6 +50,15 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
                 log.run_tests(command.env("JIRD_RANDOM", "5000 2000 500"))
             },
         ),
+        Step::new(
+            "stores",
+            "10,000 random queries over stores of a million events, which answer as the file of the events does",
+            |house, log| {
+                let mut command =
+                    house.cargo(["test", "--release", "--package", "jird-cli", "--test", "all", "random_queries_over"]);
+                log.run_tests(command.env("JIRD_RANDOM_STORE", "1000000 10000"))
+            },
+        ),
         Step::new("growth", "the cost of every way into jird, and of the program's commands, is linear", growth::run),
         Step::new("aarch64", "all tests of the engine on an emulated aarch64", |house, log| {
             aarch64(house, log, &["--lib", "--test", "all", "--test", "exhaustive", "--test", "miri"])
