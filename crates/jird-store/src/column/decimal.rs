@@ -43,6 +43,12 @@ impl Digits {
         f64::from(units) / self.power()
     }
 
+    /// The doubles for which these integers stand, the least significant byte first.
+    pub(crate) fn doubles(self, units: &[[u8; 4]]) -> Vec<f64> {
+        let power = self.power();
+        units.iter().map(|units| f64::from(i32::from_le_bytes(*units)) / power).collect()
+    }
+
     fn power(self) -> f64 {
         POWERS[usize::from(self.0)]
     }
@@ -93,6 +99,7 @@ mod tests {
             let double: f64 = text.parse().unwrap();
             if let Some(kept) = digits.units(double) {
                 assert_eq!(digits.double(kept).to_bits(), double.to_bits(), "{text}");
+                assert_eq!(digits.doubles(&[kept.to_le_bytes()])[0].to_bits(), double.to_bits(), "{text}");
                 with_room += 1;
             }
             let same: f64 = format!("{units}e-{}", digits.count()).parse().unwrap();

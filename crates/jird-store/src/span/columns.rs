@@ -114,8 +114,8 @@ impl Buffers<'_> {
             }
             ColumnType::Decimal(digits) => {
                 let bytes = self.next(rows.checked_mul(4)?)?;
-                let units = bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).take(rows);
-                Arc::new(Float64Array::new(units.map(|units| digits.double(units)).collect(), nulls))
+                let units = bytes.as_chunks::<4>().0.get(..rows)?;
+                Arc::new(Float64Array::new(digits.doubles(units).into(), nulls))
             }
             ColumnType::Text | ColumnType::Spellings => {
                 let bytes = self.next(rows.checked_add(1)?.checked_mul(4)?)?;
