@@ -137,9 +137,9 @@ fn version() -> &'static str {
     &VERSION
 }
 
-/// Forces the kernel that `JIRD_KERNEL` names, if it is set.
+/// Forces the kernel that `JIRD_KERNEL` names, if it is set and not empty.
 pub(crate) fn kernel() -> anyhow::Result<()> {
-    match std::env::var_os("JIRD_KERNEL") {
+    match std::env::var_os("JIRD_KERNEL").filter(|name| !name.is_empty()) {
         None => Ok(()),
         Some(name) => {
             let kernel = Kernel::named(&name.to_string_lossy()).context("JIRD_KERNEL")?;

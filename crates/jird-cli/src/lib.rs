@@ -106,7 +106,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     outcome.unwrap_or_else(|error| Outcome::of_error(&error)).code()
 }
 
-/// Forces the instruction set that the environment variable `JIRD_KERNEL` names, if it is set, as [`run`] does.
+/// Forces the instruction set that the environment variable `JIRD_KERNEL` names, if it is set and not empty, as [`run`] does.
 ///
 /// # Errors
 /// If the name is unknown, this CPU cannot run it, or another one was forced before.

@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -500,3 +501,51 @@ def test_the_place_of_a_bad_record_in_a_compressed_file(tmp_path):
         assert len(list(jird.scan(path, on_error=f"quarantine={quarantine}"))) == 100_000
         words.append(json.loads(quarantine.read_text())["message"])
     assert words[0] == words[1] and "byte 900005" in words[0]
+
+
+UNKNOWN = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int is_unknown(int file) {
+    char link[64], path[PATH_MAX] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    return readlink(link, path, sizeof path - 1) > 0 && strstr(path, "unknown.ndjson") != NULL;
+}
+
+int statx(int folder, const char *path, int flags, unsigned wanted, struct statx *about) {
+    int (*real)(int, const char *, int, unsigned, struct statx *) = dlsym(RTLD_NEXT, "statx");
+    if (path != NULL && *path == 0 && is_unknown(folder)) {
+        errno = EIO;
+        return -1;
+    }
+    return real(folder, path, flags, wanted, about);
+}
+"""
+
+
+def test_a_file_whose_kind_cannot_be_asked_is_an_error(tmp_path):
+    # It may be a database, whose locks would end when it is closed.
+    compiler = shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("a C compiler on Linux")
+    library, source = tmp_path / "unknown.so", small(tmp_path, UNKNOWN, "unknown.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    small(tmp_path, "1\n", "unknown.ndjson")
+    small(tmp_path, "1\n", "known.ndjson")
+    code = "import jird, sys; print(list(jird.scan(sys.argv[1])))"
+    for name, wanted in (("known.ndjson", "[1]\n"), ("unknown.ndjson", "")):
+        done = subprocess.run(
+            [sys.executable, "-c", code, tmp_path / name],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "LD_PRELOAD": str(library)},
+        )
+        assert done.stdout == wanted and ("Error" in done.stderr) == (wanted == ""), done.stderr
+        assert wanted or "OSError" in done.stderr and "Input/output error" in done.stderr, done.stderr

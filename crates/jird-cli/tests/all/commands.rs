@@ -326,6 +326,11 @@ fn usage_errors_and_unknown_kernels_exit_with_two() {
     let output =
         Command::new(env!("CARGO_BIN_EXE_jird")).arg("--version").env("JIRD_KERNEL", "portable").output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("(kernel portable, of "));
+    let version = |set: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
+        command.arg("--version").env_remove("JIRD_KERNEL").envs(set.iter().copied()).output().unwrap()
+    };
+    assert_eq!(version(&[("JIRD_KERNEL", "")]), version(&[]), "an empty name is none");
 }
 
 #[test]

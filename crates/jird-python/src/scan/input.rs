@@ -10,7 +10,7 @@ use jird_formats::files::{FileId, Reader, Spool};
 use pyo3::pybacked::PyBackedBytes;
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, ErrorKind, Read, Seek};
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -38,7 +38,7 @@ impl Input {
             return Err(refused());
         }
         let input = Self(Some(File::open(path)?));
-        if input.is_database() {
+        if input.is_database()? {
             return Err(refused());
         }
         if about.is_file() {
@@ -63,22 +63,39 @@ impl Input {
         self.0.as_ref().expect("it is not being dropped")
     }
 
-    fn is_database(&self) -> bool {
+    /// # Errors
+    /// If its kind or its start cannot be read.
+    fn is_database(&self) -> io::Result<bool> {
         let mut start = [0; DATABASE.len()];
         // What is read of a pipe is gone from it, on Windows.
-        let is_file = self.file().metadata().is_ok_and(|about| about.is_file());
-        let read = if is_file { self.read_at(&mut start, 0).unwrap_or(0) } else { 0 };
-        start[..read] == *DATABASE || start[..read].starts_with(&SHARED)
+        let read = if self.file().metadata()?.is_file() { self.read_start(&mut start)? } else { 0 };
+        Ok(start[..read] == *DATABASE || start[..read].starts_with(&SHARED))
+    }
+
+    fn read_start(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.read_at(buffer, 0) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
     }
 }
 
 impl Drop for Input {
     fn drop(&mut self) {
-        // Where files have no such numbers, closing one ends no locks.
-        if self.is_database()
-            && let Some(id) = self.file().metadata().ok().as_ref().and_then(FileId::of)
-        {
-            kept().insert(id);
+        let about = self.is_database().and_then(|is_database| Ok(is_database.then_some(self.file().metadata()?)));
+        let is_closed = match about {
+            Ok(None) => true,
+            // Where files have no such numbers, closing one ends no locks.
+            Ok(Some(about)) => FileId::of(&about).is_none_or(|id| {
+                kept().insert(id);
+                false
+            }),
+            // It may be one.
+            Err(_) => false,
+        };
+        if !is_closed {
             core::mem::forget(self.0.take());
         }
     }
