@@ -22,7 +22,7 @@ pub(crate) fn without_end(path: &Path, end: &str) -> Option<PathBuf> {
     on::without_end(path, end)
 }
 
-/// What the process that has started this one sends, and where it hears the answers.
+/// What the process that has started this one sends, and where it hears the answers. Only on Unix.
 pub(crate) fn parent() -> io::Result<(ParentStream, ParentStream)> {
     on::parent()
 }

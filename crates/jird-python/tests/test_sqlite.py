@@ -6,6 +6,7 @@ import decimal
 import enum
 import gc
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -278,6 +279,31 @@ def test_what_is_inserted_may_not_insert(tmp_path):
     assert table.insert(nested(lambda: table.insert([Task(2, "b", True)]))) == 1
     assert table.insert(nested(lambda: database.table(Task, "other"))) == 1
     assert table.insert([Task(3, "c", True)]) == 1
+
+
+def test_it_is_refused_on_windows_and_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(NotImplementedError, match=r"jird\.Sqlite does not work on Windows.* jird\.Writer.* jird\.convert"):
+        jird.Sqlite(tmp_path / "tasks.db")
+    monkeypatch.undo()
+    # What it says to do.
+    with jird.Writer(tmp_path / "rows.ndjson") as lines:
+        lines.write({"id": 1, "title": "é"})
+    jird.convert(tmp_path / "rows.ndjson", tmp_path / "tasks.db", table="Task")
+    assert rows(tmp_path / "tasks.db") == [(1, "é")]
+
+
+def test_the_writer_is_imported_where_processes_do_not_fork():
+    # What Windows has not.
+    code = (
+        "import os, socket, sys; sys.platform = 'win32'\n"
+        "del os.register_at_fork, os.fork, os.geteuid, os.getegid, socket.socketpair, socket.MSG_NOSIGNAL, socket.MSG_DONTWAIT\n"
+        "import jird\n"
+        "try: jird.Sqlite('t.db')\n"
+        "except NotImplementedError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.startswith("jird.Sqlite does not work on Windows"), done.stderr
 
 
 def test_inserts_leak_nothing(tmp_path):

@@ -34,10 +34,15 @@ class Sqlite:
 
     A separate process opens the database for each call. So your program may have it open through any other library,
     whose locks are respected: a call that waits for one longer than `timeout` seconds raises sqlite3.OperationalError,
-    "database is locked".
+    "database is locked". It is a NotImplementedError on Windows, where jird.convert writes databases.
     """
 
     def __init__(self, path, *, timeout=5.0):
+        if sys.platform == "win32":
+            raise NotImplementedError(
+                "jird.Sqlite does not work on Windows, where the process that writes cannot be reached over a socket; "
+                "write the rows as lines, with jird.Writer, and make the database of them with jird.convert"
+            )
         path = os.fsencode(path)
         if path in (b"", b":memory:"):
             raise ValueError("a database in memory cannot be shared; name a file")

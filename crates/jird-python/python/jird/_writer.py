@@ -213,6 +213,6 @@ def _forked():
     _all.clear()
 
 
-# Windows has none, because processes do not fork there.
+# Windows has none, because processes do not fork there. `Sqlite`, which is refused there, still imports this module.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)

@@ -1,5 +1,5 @@
-//! What the process that writes does: it answers requests, one after the other, on its standard input, which is a socket
-//! (on Windows, on standard output).
+//! What the process that writes does: it answers requests, one after the other, on its standard input, which is a socket.
+//! There is no such process on Windows, where `jird.Sqlite` refuses to be made.
 //!
 //! A request is a line of JSON; see [`Request`]. The answer is a line too: `{"ready":true}` if rows may come, after which
 //! they come as frames, and then `{"rows":N}`; or instead of either, and as soon as it is known, `{"error":WORDS,"kind":KIND}`.

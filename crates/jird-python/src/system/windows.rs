@@ -4,13 +4,12 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
-use std::os::windows::io::AsHandle;
 use std::path::{Path, PathBuf};
 
-/// Standard input and output, which are pipes: a process cannot be started with a socket as one of them.
+/// There is none: a process cannot be started with a socket as its standard input, so `jird.Sqlite` is refused here.
 pub(crate) type ParentStream = File;
 
-/// The bytes are UTF-8 there. A path with half a surrogate pair has none that Rust reads.
+/// `os.fsencode` makes UTF-8 of a path on Windows (PEP 529), and of half a surrogate pair bytes that are not UTF-8.
 pub(super) fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(PathBuf::from)
 }
@@ -21,6 +20,5 @@ pub(super) fn without_end(path: &Path, end: &str) -> Option<PathBuf> {
 }
 
 pub(super) fn parent() -> io::Result<(ParentStream, ParentStream)> {
-    let (input, output) = (io::stdin(), io::stdout());
-    Ok((input.as_handle().try_clone_to_owned()?.into(), output.as_handle().try_clone_to_owned()?.into()))
+    Err(io::Error::new(io::ErrorKind::Unsupported, "databases are written by a process of its own only on Unix"))
 }
