@@ -32,6 +32,7 @@ read_volatile rem_euclid replace reverse rotate_left saturating_sub set sort_uns
 text then then_some cloned downcast_ref into_raw to_string_lossy to_be_bytes to_le_bytes to_ne_bytes trim_end_matches to_owned to_string try_fold unsigned_abs unwrap_or unwrap_or_default unwrap_or_else walk wrapping_add wrapping_mul write
 write_bytes write_copy_of_slice zip
 as_deref checked_add count filter_map position resize resize_with take_while to_digit trailing_zeros truncate try_for_each wrapping_sub
+set_len try_reserve
 """.split())
 RUST_TYPES = set("""
 Box CString Cell ManuallyDrop MaybeUninit NonNull String UnsafeCell Vec mem ptr slice str thread libc core std ffi f32 f64 i8 i16 i32 i64 u8 u16 u32 u64

@@ -5,11 +5,11 @@ use super::{Fragment, numpy};
 use crate::raw::encode::Failure;
 use crate::raw::members;
 use crate::raw::spare::Spare;
-use crate::raw::types::{TypeState, in_class, is_slot};
+use crate::raw::types::{Base, TypeState, in_class, is_slot};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyString, PyTime, PyType};
+use pyo3::types::{PyDate, PyDateTime, PyDict, PyString, PyTime, PyType};
 use std::sync::Arc;
 
 /// What the objects of a class are. Where several hold, the options decide.
@@ -31,15 +31,6 @@ pub(super) enum Exact {
     Date,
     Time,
     Uuid,
-}
-
-/// A builtin class that a class is derived from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Base {
-    Str,
-    Int,
-    List,
-    Dict,
 }
 
 /// Where a member of an enum has its value.
@@ -104,7 +95,7 @@ fn found(object: &Bound<'_, PyAny>) -> Result<Kind, Failure> {
     let kind = Kind {
         exact: exact(object)?,
         value: value_attribute(&class)?,
-        base: base(object),
+        base: Base::of_object(object),
         data: data_class(&class)?,
         numpy: numpy::Class::of(&class)?,
     };
@@ -133,20 +124,6 @@ fn exact(object: &Bound<'_, PyAny>) -> Result<Option<Exact>, Failure> {
         None
     };
     Ok(exact)
-}
-
-fn base(object: &Bound<'_, PyAny>) -> Option<Base> {
-    if object.cast::<PyString>().is_ok() {
-        Some(Base::Str)
-    } else if object.cast::<PyInt>().is_ok() {
-        Some(Base::Int)
-    } else if object.cast::<PyList>().is_ok() {
-        Some(Base::List)
-    } else if object.cast::<PyDict>().is_ok() {
-        Some(Base::Dict)
-    } else {
-        None
-    }
 }
 
 /// Where the objects of a class have their value, if it is an enum.

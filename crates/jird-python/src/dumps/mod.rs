@@ -24,7 +24,7 @@ pub(crate) use encoder::{Encode, Encoder as PyEncoder};
 pub(crate) use fragment::Fragment;
 
 use crate::error;
-use crate::raw::encode::{Encoder, Failure, Refusal, Settings, TimeForm};
+use crate::raw::encode::{Encoder, Failure, Refusal, Settings, TimeForm, small_int};
 use crate::raw::entry::{Arguments, Entry, Wrapped};
 use crate::raw::make::NewObject;
 use pyo3::Borrowed;
@@ -148,7 +148,9 @@ pub(crate) fn json_text<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
 /// The bits, if they are those of options.
 fn options(bits: &Bound<'_, PyAny>) -> Option<u32> {
     // Not `True`, which is an int by name.
-    bits.cast_exact::<PyInt>().ok()?.extract::<u32>().ok().filter(|bits| bits & !ALL == 0)
+    let bits = bits.cast_exact::<PyInt>().ok()?;
+    let bits = small_int(bits).map_or_else(|| bits.extract().ok(), |bits| u32::try_from(bits).ok());
+    bits.filter(|bits| bits & !ALL == 0)
 }
 
 #[cold]

@@ -4,7 +4,7 @@
 use super::modules::loaded;
 use super::time;
 use crate::raw::encode::{Encoder, Failure, Simple, because};
-use crate::raw::numpy::{Elements, Objects, OwnClass, half};
+use crate::raw::numpy::{Objects, OwnClass, half};
 use crate::raw::types::is_derived;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -48,15 +48,15 @@ pub(super) fn write<'py>(
 ) -> Result<Option<()>, Failure> {
     let Class::Own(own) = class else { return any(encoder, object, class == Class::Arrays) };
     if own.objects == Objects::Arrays {
-        if let Some(Elements { kind, item_bytes, shape, bytes }) = own.elements(object)?
-            && !shape.is_empty()
+        if let Some(elements) = own.elements(object)?
+            && let (shape @ [_, ..], mut bytes) = elements.parts()
         {
-            let kind = match kind {
+            let kind = match elements.kind {
                 b'M' => Element::of(&object.getattr(intern!(encoder.py, "dtype"))?)?,
-                letter => Element::of_letter(char::from(letter), item_bytes),
+                letter => Element::of_letter(char::from(letter), elements.item_bytes),
             };
             if let Some(kind) = kind {
-                array_of(encoder, &kind, &shape, &mut bytes.as_bytes())?;
+                array_of(encoder, &kind, shape, &mut bytes)?;
                 return Ok(Some(()));
             }
         }
@@ -252,6 +252,12 @@ fn row(encoder: &mut Encoder<'_, '_>, kind: &Element, len: usize, rest: &mut &[u
         Element::Unsigned(1) => integers(encoder, len, rest, |[byte]| byte.into()),
         Element::Unsigned(2) => integers(encoder, len, rest, |bytes| u16::from_ne_bytes(bytes).into()),
         Element::Unsigned(4) => integers(encoder, len, rest, |bytes| u32::from_ne_bytes(bytes).into()),
+        Element::Float(8) if !encoder.settings.has_lines => {
+            for bytes in row_of(len, rest)? {
+                encoder.out.f64(f64::from_ne_bytes(*bytes));
+            }
+            Ok(())
+        }
         _ => {
             for _ in 0..len {
                 encoder.line();
@@ -269,11 +275,7 @@ fn integers<const LEN: usize>(
     rest: &mut &[u8],
     value: impl Fn([u8; LEN]) -> i64,
 ) -> Result<(), Failure> {
-    let Some((row, left)) = len.checked_mul(LEN).and_then(|bytes| rest.split_at_checked(bytes)) else {
-        return Err(too_few());
-    };
-    *rest = left;
-    let values = row.as_chunks().0.iter().map(|bytes| value(*bytes));
+    let values = row_of(len, rest)?.iter().map(|bytes| value(*bytes));
     if encoder.settings.has_lines {
         values.for_each(|value| {
             encoder.line();
@@ -283,6 +285,13 @@ fn integers<const LEN: usize>(
         encoder.out.integers(values);
     }
     Ok(())
+}
+
+/// Takes `len` elements of `LEN` bytes.
+fn row_of<'a, const LEN: usize>(len: usize, rest: &mut &'a [u8]) -> Result<&'a [[u8; LEN]], Failure> {
+    let (row, left) = len.checked_mul(LEN).and_then(|bytes| rest.split_at_checked(bytes)).ok_or_else(too_few)?;
+    *rest = left;
+    Ok(row.as_chunks().0)
 }
 
 fn element(encoder: &mut Encoder<'_, '_>, kind: &Element, rest: &mut &[u8]) -> Result<(), Failure> {

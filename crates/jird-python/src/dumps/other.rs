@@ -1,6 +1,6 @@
 //! What the walk in `raw/encode` does not know.
 
-use super::kinds::{self, Base, DataClass, Exact, Kind, ValueAttribute};
+use super::kinds::{self, DataClass, Exact, Kind, ValueAttribute};
 use super::time;
 use super::{
     Fragment, PASSTHROUGH_DATACLASS, SERIALIZE_NUMPY, SERIALIZE_TYPES, STRICT_INTEGER, fragment, is_on, numpy,
@@ -9,6 +9,7 @@ use crate::error;
 use crate::raw::encode::{Encoder, Failure, Simple, because};
 use crate::raw::objects::SlotOf;
 use crate::raw::short_text::ShortText;
+use crate::raw::types::Base;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -149,19 +150,8 @@ pub(super) fn enum_value<'py>(
     })?)
 }
 
-/// How the walk writes objects of subclasses from now on.
-fn simple(base: Base) -> Simple {
-    match base {
-        Base::Str => Simple::Str,
-        Base::Int => Simple::Int,
-        Base::List => Simple::List,
-        Base::Dict => Simple::Dict,
-    }
-}
-
 /// Writes an instance of a subclass of a builtin type as that type.
 fn subclass<'py>(encoder: &mut Encoder<'_, 'py>, object: &Bound<'py, PyAny>, base: Base) -> Result<(), Failure> {
-    encoder.note(object, simple(base));
     match base {
         Base::Str => {
             let text = object.cast::<PyString>().map_err(PyErr::from)?.to_str();

@@ -1,11 +1,13 @@
 //! Scalars and arrays of numpy, at the places that its C headers say: `arrayscalars.h`, and the array interface.
 
+use super::spare::Spare;
 use core::ffi::{c_char, c_int, c_void};
 use core::{ptr, slice};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyModule, PyType};
+use pyo3::types::{PyCapsule, PyModule, PyType};
 
 /// A class of numpy's own, whose objects are as its headers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,8 +133,8 @@ impl OwnClass {
         let capsule = array.getattr(intern!(py, "__array_struct__"))?.cast_into::<PyCapsule>()?;
         // SAFETY: what numpy's own class makes is a capsule without a name, with an interface that lives as long as the
         // capsule. Its shape has as many lengths as it has dimensions, and its data are as many bytes as these say, if they
-        // are contiguous. Python's code copies them: others may write to them meanwhile, and no reference of Rust's is made
-        // to them.
+        // are contiguous; there is room for them in the copy. C code copies them: others may write to them meanwhile, and no
+        // reference of Rust's is made to them.
         unsafe {
             let found = ffi::PyCapsule_GetPointer(capsule.as_ptr(), ptr::null()).cast::<Interface>();
             if found.is_null() {
@@ -146,14 +148,16 @@ impl OwnClass {
             }
             let shape = if dimensions == 0 { &[] } else { slice::from_raw_parts(found.shape, dimensions) };
             let bytes = shape.iter().try_fold(found.item_bytes as Py_ssize_t, |bytes, len| bytes.checked_mul(*len));
-            let Some(bytes) = bytes.filter(|bytes| *bytes >= 0) else { return Ok(None) };
-            let copy = ffi::PyBytes_FromStringAndSize(found.data.cast(), bytes);
-            Ok(Some(Elements {
-                kind: found.kind as u8,
-                item_bytes: usize::try_from(found.item_bytes).unwrap_or_default(),
-                shape: shape.iter().map(|len| *len as usize).collect(),
-                bytes: Bound::from_owned_ptr_or_err(py, copy)?.cast_into_unchecked(),
-            }))
+            let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else { return Ok(None) };
+            let mut copy = SPARE.take(py).unwrap_or_default();
+            copy.shape.clear();
+            copy.shape.extend(shape.iter().map(|len| *len as usize));
+            copy.bytes.clear();
+            copy.bytes.try_reserve(bytes).map_err(|_| PyMemoryError::new_err(()))?;
+            libc::memcpy(copy.bytes.as_mut_ptr().cast(), found.data, bytes);
+            copy.bytes.set_len(bytes);
+            let item_bytes = usize::try_from(found.item_bytes).unwrap_or_default();
+            Ok(Some(Elements { kind: found.kind as u8, item_bytes, copy: Some(copy), py }))
         }
     }
 }
@@ -182,9 +186,37 @@ pub(crate) struct Elements<'py> {
     /// A letter for what they are, and how long each is.
     pub(crate) kind: u8,
     pub(crate) item_bytes: usize,
-    pub(crate) shape: Vec<usize>,
-    /// A copy, which nothing changes.
-    pub(crate) bytes: Bound<'py, PyBytes>,
+    /// There is one until the elements are dropped.
+    copy: Option<Box<ArrayCopy>>,
+    py: Python<'py>,
+}
+
+/// What an array was. It is kept from one array to the next: to allocate takes longer than to write a few numbers, and to
+/// fill new pages of memory longer than to copy.
+#[derive(Default)]
+struct ArrayCopy {
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+static SPARE: Spare<ArrayCopy> = Spare::new();
+
+/// A larger copy is not kept.
+const KEPT_MAX: usize = 1 << 20;
+
+impl Elements<'_> {
+    /// The lengths of the dimensions, and the elements as bytes.
+    pub(crate) fn parts(&self) -> (&[usize], &[u8]) {
+        self.copy.as_ref().map_or((&[], &[]), |copy| (&copy.shape, &copy.bytes))
+    }
+}
+
+impl Drop for Elements<'_> {
+    fn drop(&mut self) {
+        if let Some(copy) = self.copy.take().filter(|copy| copy.bytes.capacity() <= KEPT_MAX) {
+            SPARE.put(self.py, copy);
+        }
+    }
 }
 
 /// The number that a scalar is.

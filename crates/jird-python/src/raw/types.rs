@@ -55,6 +55,45 @@ impl TypeState {
     }
 }
 
+/// A builtin class that a class is, or is derived from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    Str,
+    Int,
+    List,
+    Dict,
+}
+
+impl Base {
+    /// Of the class of an object. Its objects have the layout of the builtin class, whatever code of Python does.
+    #[inline]
+    pub(crate) fn of_object(object: &Bound<'_, PyAny>) -> Option<Self> {
+        // SAFETY: the reference shows that the object lives, so that its class does.
+        unsafe { Self::of(ffi::Py_TYPE(object.as_ptr())) }
+    }
+
+    /// The same.
+    ///
+    /// # Safety
+    /// `class` lives.
+    #[inline(always)]
+    pub(super) unsafe fn of(class: *mut PyTypeObject) -> Option<Self> {
+        const ANY: core::ffi::c_ulong = ffi::Py_TPFLAGS_UNICODE_SUBCLASS
+            | ffi::Py_TPFLAGS_LONG_SUBCLASS
+            | ffi::Py_TPFLAGS_LIST_SUBCLASS
+            | ffi::Py_TPFLAGS_DICT_SUBCLASS;
+        // SAFETY: the class lives.
+        let flags = unsafe { (*class).tp_flags } & ANY;
+        Some(match flags {
+            0 => return None,
+            ffi::Py_TPFLAGS_UNICODE_SUBCLASS => Self::Str,
+            ffi::Py_TPFLAGS_LONG_SUBCLASS => Self::Int,
+            ffi::Py_TPFLAGS_LIST_SUBCLASS => Self::List,
+            _ => Self::Dict,
+        })
+    }
+}
+
 /// What a class or one of its bases has under a name, as instances would find it. The class itself is not asked: code of its
 /// metaclass could answer differently each time.
 pub(crate) fn in_class<'py>(class: &Bound<'py, PyType>, name: &Bound<'py, PyString>) -> Option<Bound<'py, PyAny>> {

@@ -67,8 +67,8 @@ impl<'w, 'py> Encoder<'w, 'py> {
     }
 
     /// Whether the thread's stack has room for what follows.
-    pub(crate) fn check_stack(&self) -> Result<(), Failure> {
-        Ok(self.stack.check()?)
+    pub(crate) fn check_stack(&mut self) -> Result<(), Failure> {
+        Ok(self.walk.stack().check()?)
     }
 
     /// Writes a value, and a comma.

@@ -28,6 +28,7 @@ mod simple;
 mod walk;
 
 pub(crate) use encoder::Encoder;
+pub(crate) use scalar::small_value as small_int;
 pub(super) use scalar::text_of;
 pub(crate) use simple::Simple;
 

@@ -2,6 +2,8 @@
 
 use super::TimeForm;
 use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 /// Whether this is a scalar that the walk writes without running code of Python.
 ///
@@ -108,6 +110,13 @@ pub(super) unsafe fn clock_of(object: *mut PyObject, form: TimeForm) -> [u32; 4]
     clock.map(i32::unsigned_abs)
 }
 
+/// The value of an `int` of at most 30 bits; `None` of others, and if this Python's `int` is not known.
+#[inline]
+pub(crate) fn small_value(int: &Bound<'_, PyInt>) -> Option<i64> {
+    // SAFETY: it is an `int`, and the reference shows that it lives.
+    unsafe { small_int(int.as_ptr()) }
+}
+
 /// The value of an `int` that has one digit of Python's, which are of 30 bits; `None` if it has more.
 ///
 /// # Safety
@@ -160,8 +169,8 @@ pub(in crate::raw) unsafe fn text_of<'a>(object: *mut PyObject) -> Option<&'a st
             return Some(core::str::from_utf8_unchecked(core::slice::from_raw_parts(data, len as usize)));
         }
         #[cfg(not(Py_3_14))]
-        if ffi::PyUnicode_IS_COMPACT(object) != 0 {
-            // Its UTF-8, if it has been asked for.
+        {
+            // Its UTF-8, if it has been asked for, as that of ASCII in a subclass always has.
             let compact = object.cast::<ffi::PyCompactUnicodeObject>();
             let (data, len) = ((*compact).utf8, (*compact).utf8_length);
             if !data.is_null() {

@@ -7,16 +7,11 @@ use crate::raw::spare::Spare;
 use crate::raw::types::TypeState;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
-use pyo3::types::{PyDate, PyDateTime, PyDict, PyInt, PyList, PyString, PyTime};
+use pyo3::types::{PyDate, PyDateTime, PyTime};
 
 /// How the objects of such a class are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Simple {
-    /// As the `str` that they are.
-    Str,
-    Int,
-    List,
-    Dict,
     /// A `datetime.datetime`; the address of `datetime.timezone.utc`. Those of other zones need code of Python.
     DateTime(usize),
     Date,
@@ -31,10 +26,6 @@ impl Simple {
     /// Whether the walk can write an object so.
     fn suits(self, object: &Bound<'_, PyAny>) -> bool {
         match self {
-            Self::Str => object.is_instance_of::<PyString>(),
-            Self::Int => object.is_instance_of::<PyInt>(),
-            Self::List => object.is_instance_of::<PyList>(),
-            Self::Dict => object.is_instance_of::<PyDict>(),
             Self::DateTime(_) => object.is_exact_instance_of::<PyDateTime>(),
             Self::Date => object.is_exact_instance_of::<PyDate>(),
             Self::Time => object.is_exact_instance_of::<PyTime>(),

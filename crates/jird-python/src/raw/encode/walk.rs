@@ -10,6 +10,7 @@ use crate::raw::numpy::ScalarNumber;
 use crate::raw::output::Output;
 use crate::raw::short_text::{ShortText, put_date, put_date_time, put_time, put_uuid, put_zone};
 use crate::raw::stack::{Stack, exhausted};
+use crate::raw::types::Base;
 use core::ptr;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi::{self, Py_ssize_t, PyObject};
@@ -19,7 +20,7 @@ use pyo3::types::{PyDict, PyString};
 /// Integers beyond this are refused if they must be exact as a double, in either direction.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
-/// The stack is checked once for this many levels, which take a small part of what is kept free there.
+/// The stack is checked after this many levels, which take a small part of what is kept free there, and after as many again.
 const LEVELS: usize = 16;
 
 const _: () = assert!(DEPTH_MAX.is_multiple_of(LEVELS), "the deepest level is looked at");
@@ -30,7 +31,8 @@ pub(crate) struct Walk<'py> {
     pub(crate) settings: Settings<'py>,
     pub(super) open: Open<'py>,
     pub(super) known: SimpleClasses<'py>,
-    pub(super) stack: Stack,
+    /// Of this thread, once it is needed: short texts do without.
+    stack: Option<Stack>,
     /// How often code of Python may have run.
     calls: usize,
 }
@@ -39,7 +41,7 @@ impl<'py> Walk<'py> {
     #[inline]
     pub(super) fn new(py: Python<'py>, settings: Settings<'py>) -> Self {
         let (out, open, known) = (Output::new(py), Open::new(py), SimpleClasses::new(py));
-        Self { out, settings, open, known, stack: Stack::here(), calls: 0 }
+        Self { out, settings, open, known, stack: None, calls: 0 }
     }
 
     /// Writes a value, and a comma.
@@ -77,13 +79,19 @@ impl<'py> Walk<'py> {
     #[inline(always)]
     unsafe fn open_object(&mut self, bracket: u8, object: *mut PyObject) -> Result<(), Failure> {
         let depth = self.open.depth();
-        if depth.is_multiple_of(LEVELS) && (depth == DEPTH_MAX || !self.stack.has_room()) {
+        if depth.is_multiple_of(LEVELS) && depth > 0 && (depth == DEPTH_MAX || !self.stack().has_room()) {
             return Err(self.too_deep());
         }
         // SAFETY: the caller's promise.
         unsafe { self.open.push(object) };
         self.out.byte(bracket);
         Ok(())
+    }
+
+    /// The stack of this thread.
+    #[inline]
+    pub(super) fn stack(&mut self) -> Stack {
+        *self.stack.get_or_insert_with(Stack::here)
     }
 
     #[cold]
@@ -214,6 +222,10 @@ impl<'py> Walk<'py> {
             } else if kind == &raw mut ffi::PyTuple_Type {
                 self.tuple::<LINES>(object)?;
                 return Ok(true);
+            } else if self.settings.has_subclasses
+                && let Some(base) = Base::of(kind)
+            {
+                return self.subclass::<LINES>(object, base);
             } else if let Some(simple) = self.known.of(object) {
                 return self.simple::<LINES>(object, simple);
             } else {
@@ -224,24 +236,39 @@ impl<'py> Walk<'py> {
         }
     }
 
+    /// Writes an object of a class that is derived from a builtin one. Returns what [`value`](Self::value) does.
+    ///
+    /// # Safety
+    /// `object` lives at least until code of Python runs, and `base` is that of its class.
+    #[inline(never)]
+    unsafe fn subclass<const LINES: bool>(&mut self, object: *mut PyObject, base: Base) -> Result<bool, Failure> {
+        // SAFETY: the object lives, and is of the kind that each function wants.
+        unsafe {
+            match base {
+                Base::Int => return self.int(object),
+                Base::Str => {
+                    let text = text_of(object).ok_or_else(not_utf8)?;
+                    self.out.string(text, b',');
+                    return Ok(false);
+                }
+                Base::List => self.list::<LINES>(object)?,
+                Base::Dict if self.settings.has_other_dicts => self.other(object)?,
+                Base::Dict => self.dict::<LINES>(object)?,
+            }
+        }
+        Ok(true)
+    }
+
     /// Writes an object of a class that the walk was told of. Returns what [`value`](Self::value) does.
     ///
     /// # Safety
     /// `object` lives at least until code of Python runs, and its class is that for which `simple` was noted.
     #[inline(never)]
     unsafe fn simple<const LINES: bool>(&mut self, object: *mut PyObject, simple: Simple) -> Result<bool, Failure> {
-        let Settings { times: form, has_times, has_subclasses, has_numpy, has_other_dicts, .. } = self.settings;
+        let Settings { times: form, has_times, has_numpy, .. } = self.settings;
         // SAFETY: the object lives, and is of the class that was noted, which is of the kind that each function wants.
         unsafe {
             match simple {
-                Simple::Str if has_subclasses => {
-                    let text = text_of(object).ok_or_else(not_utf8)?;
-                    self.out.string(text, b',');
-                    return Ok(false);
-                }
-                Simple::Int if has_subclasses => return self.int(object),
-                Simple::List if has_subclasses => self.list::<LINES>(object)?,
-                Simple::Dict if has_subclasses && !has_other_dicts => self.dict::<LINES>(object)?,
                 Simple::Scalar(class) if has_numpy => match class.number_at(object) {
                     Some(number) => {
                         self.scalar(number);
