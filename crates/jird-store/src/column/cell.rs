@@ -58,7 +58,8 @@ impl Rounded {
     /// The numbers whose order with the constant may be one for which `holds`.
     pub(super) fn bounds(self, holds: impl Fn(Ordering) -> bool, rounding: Rounding) -> Bounds {
         let equal = self.compare(self.double, rounding).is_none_or(&holds);
-        Bounds { double: self.double, may_be: [holds(Ordering::Less), equal, holds(Ordering::Greater)] }
+        let may_be = [holds(Ordering::Less), equal, holds(Ordering::Greater)];
+        Bounds { double: self.double, may_be: may_be.into_iter().rev().fold(0, |bits, may| bits << 1 | u8::from(may)) }
     }
 
     /// How a number compares with the constant, given the double that stands for it. `None`: it cannot be said.
@@ -79,8 +80,8 @@ impl Rounded {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     double: f64,
-    /// Whether those may that are less, equal and greater.
-    may_be: [bool; 3],
+    /// A bit each for those that are less, equal and greater.
+    may_be: u8,
 }
 
 impl Bounds {
@@ -88,8 +89,8 @@ impl Bounds {
     #[inline]
     pub(super) fn may_be(self, cell: f64) -> bool {
         // Without branches, so that many rows are compared at once.
-        let [less, equal, greater] = self.may_be;
-        less & (cell < self.double) | equal & (cell == self.double) | greater & (cell > self.double)
+        let order = u8::from(cell >= self.double) + u8::from(cell > self.double);
+        self.may_be >> order & 1 == 1
     }
 }
 
