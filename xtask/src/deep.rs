@@ -52,12 +52,8 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
         ),
         Step::new(
             "stores",
-            "10,000 random queries over stores of a million events, which answer as the file of the events does",
-            |house, log| {
-                let mut command =
-                    house.cargo(["test", "--release", "--package", "jird-cli", "--test", "all", "random_queries_over"]);
-                log.run_tests(command.env("JIRD_RANDOM_STORE", "1000000 10000"))
-            },
+            "10,000 random queries over stores of a million events, beside the file of the events",
+            stores,
         ),
         Step::new("growth", "the cost of every way into jird, and of the program's commands, is linear", growth::run),
         Step::new("aarch64", "all tests of the engine on an emulated aarch64", |house, log| {
@@ -133,6 +129,12 @@ fn cluster(house: &House, log: &mut Log) -> Outcome {
     let parts = log.run_tests(&mut house.cargo(parts));
     let tested = log.run_tests(house.cargo(["test"]).args(MANIFEST));
     both((formatted && linted && theirs).into(), both(parts, tested))
+}
+
+fn stores(house: &House, log: &mut Log) -> Outcome {
+    let mut command =
+        house.cargo(["test", "--release", "--package", "jird-cli", "--test", "all", "random_queries_over"]);
+    log.run_tests(command.env("JIRD_RANDOM_STORE", "1000000 10000"))
 }
 
 /// The program with SQL, and a script that asks it.
