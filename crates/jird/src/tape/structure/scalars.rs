@@ -8,9 +8,9 @@ use crate::text::trim_end;
 use crate::walk::{Literal, literal, number};
 
 /// Sets the ends of those scalars that white space follows: `ends` has the offsets of the next tokens. Looks at the block
-/// before each next token; if it is all white space, or if masks are not cheap, goes back byte by byte. After one of the
-/// `keys`, all of which are strings, there mostly is one space if there is any, so one byte is looked at first: all between a
-/// key and its colon is white space, as any other byte would be a token, so a byte above it is the quote.
+/// before each next token; if it is all white space, or if masks are not cheap, goes back byte by byte. Most
+/// `keys`, which are strings, have at most one space before their colon, so that byte is looked at first. Only white space can
+/// stand there, because any other byte would be a token: if the byte is greater than a space, it is the quote of the key.
 #[inline(always)]
 pub(super) fn trim_ends<S: Simd>(
     simd: S,
